@@ -37,7 +37,7 @@ class CandidateError(OutsideError):
     def __init__(self, message: str, trace: str = "") -> None:
         super().__init__(message)
         self.trace = trace
-        """Of the exception, where it was one."""
+        """The traceback, if it raised an exception; otherwise empty."""
 
 
 class IsolatedCall:
@@ -47,12 +47,12 @@ class IsolatedCall:
     """
 
     def __init__(self, function: str, argument: object, timeout_s: float) -> None:
-        """Starts it.
+        """Starts the process.
 
         Args:
             function: "package.module:name".
-            argument: whatever JSON can say.
-            timeout_s: until its end, in real time.
+            argument: any value that JSON can represent.
+            timeout_s: limit of the process, in real time.
         """
         self._timeout_s = timeout_s
         self._deadline = time.monotonic() + timeout_s
@@ -64,12 +64,12 @@ class IsolatedCall:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             pass_fds=[theirs],
-            start_new_session=True,  # one group of all that it starts
+            start_new_session=True,  # all that it starts is in one process group
             env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
         )
         os.close(theirs)
         assert self._process.stdin is not None
-        with suppress(BrokenPipeError), self._process.stdin as stream:  # `answer` tells how it ended
+        with suppress(BrokenPipeError), self._process.stdin as stream:  # `answer` says how it ended
             stream.write(json.dumps(argument).encode())
 
     def __enter__(self) -> "IsolatedCall":
@@ -88,11 +88,11 @@ class IsolatedCall:
             os.killpg(self._process.pid, signal.SIGKILL)
 
     def answer(self) -> Any:
-        """Waits for what the function returns.
+        """Waits for the function and returns its value.
 
         Raises:
-            InputError: it raised one.
-            CandidateError: any other end.
+            InputError: the function raised it.
+            CandidateError: the function ended in any other way.
         """
         said = self._read()
         try:
@@ -115,17 +115,17 @@ class IsolatedCall:
                 raise CandidateError(f"no end after {self._timeout_s:g} s: ended by its time-out")
             part = os.read(self._answers, _READ_BYTES)
             said += part
-            if not part or b"\n" in part:  # what it has started may hold the pipe for longer
+            if not part or b"\n" in part:  # a child of the process may still hold the pipe open
                 return bytes(said).partition(b"\n")[0]
         raise CandidateError(f"its answer has more than {MOST_ANSWER_MB} MB")
 
     def _how_it_ended(self) -> str:
-        """Of a process that has closed its end of the pipe without an answer."""
-        self._kill()  # it may live on with the pipe closed
+        """How the process ended, if it closed its end of the pipe without an answer."""
+        self._kill()  # it may still live, with the pipe closed
         _, status, usage = os.wait4(self._process.pid, 0)
         self._process.returncode = code = os.waitstatus_to_exitcode(status)
         end = signal.Signals(-code).name if code < 0 else f"exit code {code}"
-        # A process begins with what its parent took at most; only more than that is its own.
+        # ru_maxrss of a child starts at its parent's peak; only what exceeds that is the child's own.
         inherited = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         much = usage.ru_maxrss > max(_NEAR_LIMIT * 1024 * MEMORY_MB, inherited)
         return f"crashed: {end}" + (f", at its memory limit of {MEMORY_MB} MB" if much else "")
@@ -140,7 +140,7 @@ def call_isolated(function: str, argument: object, timeout_s: float) -> Any:
 def _serve(function: str, answers: int, most_s: int, parent: int) -> None:
     """The main function of the process: calls the function, and answers with its result or error."""
     end_with_parent(parent)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is the other side's
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # left to the parent
     module, _, name = function.partition(":")
     called = getattr(import_module(module), name)
     argument = json.load(sys.stdin)
@@ -153,11 +153,11 @@ def _serve(function: str, answers: int, most_s: int, parent: int) -> None:
     except BaseException as error:
         answer = {"failed": _line(error), "trace": traceback.format_exc()}
     os.write(answers, json.dumps(answer).encode() + b"\n")
-    os._exit(0)  # whatever code from outside still has to do at the end, or in its threads
+    os._exit(0)  # at once: no exit handlers or threads of outside code
 
 
 def _limit(most_s: int) -> None:
-    """Also of time, asleep or not: the other side may have gone before it was watched."""
+    """Limits memory, processor time and real time: the parent may have died before it was watched."""
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.alarm(most_s)
     pages = int(Path("/proc/self/statm").read_text().split()[0])
@@ -168,7 +168,7 @@ def _limit(most_s: int) -> None:
 
 
 def _lower(limit: int, most: int) -> None:
-    """To less than the caller's own, which nobody may raise."""
+    """Lowers a limit to `most`, or to the present hard limit if that is lower."""
     own = resource.getrlimit(limit)[1]
     most = most if own == resource.RLIM_INFINITY else min(most, own)
     resource.setrlimit(limit, (most, most))

@@ -25,7 +25,7 @@ def look_at(controller: str) -> Path:
 
 
 def try_out(controller: str) -> str:
-    """Runs it on a link of ours; returns the file it is of."""
+    """Runs the controller on a link for a moment; returns the file that it is read from."""
     link = _core.Link(_core.Schedule.constant(1))
     try:
         _core.simulate(_core.Path(1, link, link), controller, seconds=0.001, seed=0)

@@ -39,7 +39,7 @@ def check_scheme(scheme: str, timeout_s: float = TIMEOUT_S) -> list[Promise]:
 
 
 def check_controller(controller: str) -> list[tuple[str, str, str]]:
-    """Of every promise: how it was broken first, and why it was not checked."""
+    """For every promise: its text, how it was first broken, and why it was not checked."""
     rows: dict[str, tuple[str, str]] = {}
     for seed in SEEDS:
         for text, breach, unchecked in _core.check_promises(controller, seed=seed):

@@ -38,7 +38,7 @@ class RunFiles:
     folder: Path
     scheme: str
     run: int
-    """From 1."""
+    """Number of the run, from 1."""
 
     @property
     def data_log(self) -> Path:
@@ -47,7 +47,7 @@ class RunFiles:
 
     @property
     def ack_log(self) -> Path:
-        """Merged log of the other direction; not of every backend."""
+        """Merged log of the other direction; not every backend writes it."""
         return self._named("acklink")
 
     @property
@@ -100,7 +100,7 @@ def in_one_line(reason: str) -> str:
 
 
 def check_holds_runs(folder: Path) -> None:
-    """Raises InputError when a folder is neither an evaluation of ours nor a data directory of Pantheon's."""
+    """Raises InputError if a folder is neither an evaluation of ours nor a data directory of Pantheon's."""
     pantheon = folder.is_dir() and ((folder / PANTHEON_METADATA).is_file() or recorded_runs(folder))
     if not pantheon and not (folder / "session.json").is_file():
         raise InputError(f"{folder}: neither session.json (of `ccgym eval`) nor {PANTHEON_METADATA} is in it")
@@ -139,13 +139,13 @@ def _runs_with(folder: Path, *kinds: str) -> list[RunFiles]:
 
 @contextmanager
 def replaced_text(path: Path) -> Iterator[IO[str]]:
-    """A text file that takes the place of `path` once it is whole; half a character becomes its code."""
+    """A text file that replaces `path` once it is complete; what UTF-8 cannot encode is escaped."""
     with replaced(path) as fresh, fresh.open("w", encoding="utf-8", errors="backslashreplace") as stream:
         yield stream
 
 
 def write_merged_log(path: Path, flows: list[LinkLog], delay_ms: float, init_timestamp_ms: float) -> None:
-    """Writes the logs of a link's flows as one of both ends: with propagation, without what is not IP."""
+    """Merges the logs of a link's flows into a log of both ends: delays with propagation, IP sizes."""
     lines = _core.MergedLines()
     for number, log in enumerate(flows, 1):
         sent = _in_order(log.arrival_ms, log.arrival_bytes - log.header_bytes)
@@ -182,7 +182,7 @@ class FlowLogs:
     """The flows of a log; delays include propagation if the log was written at both ends."""
 
     flows: dict[int, LinkLog]
-    """By number, from 1."""
+    """Logs by the number of the flow, from 1."""
     remarks: list[str]
     """Corrections that the file needed."""
     silent_flow: LinkLog
@@ -190,7 +190,7 @@ class FlowLogs:
 
 
 def read_merged_log(path: Path) -> FlowLogs:
-    """The flows of a merged log, up to its last whole line, in the order of time.
+    """Reads the flows of a merged log up to its last whole line, in order of time.
 
     Raises:
         InputError: the file is broken; names file, line and what is wrong.
@@ -229,7 +229,7 @@ def _of_flow(flow: int, numbers: Array, *columns: Array) -> list[Array]:
 
 
 def read_lone_link_log(path: Path) -> FlowLogs:
-    """mm-link's log of a flow without a tunnel, Pantheon's `--flows 0`: delays in the link only.
+    """Reads mm-link's log of a flow without a tunnel (Pantheon's `--flows 0`), with delays in the link only.
 
     Raises:
         InputError: the file is broken; names file, line and what is wrong.

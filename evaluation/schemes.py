@@ -37,7 +37,7 @@ _KERNEL_PREFIX = "kernel-"
 
 
 class Kind(Enum):
-    """Who runs a scheme's sender."""
+    """What runs a scheme's sender."""
 
     NATIVE = "native"
     POLICY = "policy"
@@ -64,39 +64,39 @@ class Scheme:
     """The name as given; for a file, the name of the file."""
     kind: Kind
     controller: str
-    """NATIVE, POLICY, PYTHON and LIBRARY: as `make_controller` takes it; KERNEL: the kernel's name; QUIC: its
-    own name; PANTHEON: its wrapper's path; MIX: empty."""
+    """NATIVE, POLICY, PYTHON, LIBRARY: the name for `make_controller`; KERNEL: the kernel's name; QUIC: the
+    scheme's name; PANTHEON: the path of the wrapper; MIX: empty."""
     members: "tuple[Scheme, ...]" = ()
-    """Of a MIX."""
+    """The schemes of a MIX."""
     preference: str = ""
-    """Of a POLICY: from low delay (0) to full throughput (1); empty: the file's own."""
+    """POLICY: from low delay (0) to full throughput (1); empty: the file's own."""
     outside_file: Path | None = None
-    """Of PYTHON and LIBRARY: where the controller stands."""
+    """PYTHON and LIBRARY: the file of the controller."""
 
     @property
     def label(self) -> str:
-        """What reports and files call it."""
+        """The name in reports and of files."""
         return _UNSAFE.sub("-", self.name)
 
     def line_up(self, flows: int) -> "list[Scheme]":
-        """The scheme of each flow of a run: members take turns; each has one flow at least."""
+        """The scheme of each flow of a run; the members of a mix take turns, each with at least one flow."""
         members = self.members or (self,)
         return [members[index % len(members)] for index in range(max(flows, len(members)))]
 
     @property
     def policy_file(self) -> Path | None:
-        """What a POLICY runs."""
+        """The file of a POLICY; None for other kinds."""
         if self.kind is not Kind.POLICY:
             return None
         return Path(self.controller.removeprefix("policy:").removesuffix(f":{self.preference}"))
 
     @property
     def is_learned(self) -> bool:
-        """Whether a policy runs in it."""
+        """Whether it is a policy or a mix with one."""
         return any(scheme.kind is Kind.POLICY for scheme in self.members or (self,))
 
     def seen(self, digests: Mapping[str, str]) -> dict[str, str]:
-        """Whether its policies had these links in training, each: `train`, `validation`, `no`, `unknown`."""
+        """For each link, whether its policies saw it in training: `train`, `validation`, `no`, `unknown`."""
         files = [scheme.policy_file for scheme in self.members or (self,)]
         policies = [read_seen_links(file) for file in files if file is not None]
 
@@ -108,7 +108,7 @@ class Scheme:
 
     @property
     def file(self) -> Path | None:
-        """What its controller is read from."""
+        """The file from which its controller is read; None if there is none."""
         return self.policy_file or self.outside_file
 
     def controller_with(self, copy: str | Path) -> str:
@@ -120,14 +120,14 @@ class Scheme:
 
     @property
     def _within_file(self) -> str:
-        """Of PYTHON the class, of LIBRARY the arguments: what a file is asked for, wherever it stands."""
+        """The class of a PYTHON controller or the arguments of a LIBRARY: what stays if the file moves."""
         argument = self.controller.partition(":")[2]
         if self.kind is Kind.LIBRARY:
             return argument.removeprefix(library_file(argument))
         return argument.rpartition(":")[2]
 
     def fingerprint(self) -> str:
-        """Changes when what runs under this label does: program, policy, kernel."""
+        """A text that changes whenever the program, policy or kernel behind the scheme changes."""
         if self.members:
             return " + ".join(member.fingerprint() for member in self.members)
         if self.kind is Kind.QUIC:
@@ -148,7 +148,7 @@ class Scheme:
 
 @cache
 def _native_code() -> str:
-    """The core that runs in the twin, and the programs that run outside of it."""
+    """A digest of the C++ core, which runs in the twin, and of the endpoint programs."""
     programs = sorted((Path(ccgym.deploy.__file__ or "").parent / "bin").glob("ccgym-*"))
     digests = "".join(sha256_of(file, "the program") for file in [Path(_core.__file__ or ""), *programs])
     return f"ccgym sha256:{hashlib.sha256(digests.encode()).hexdigest()}"
@@ -198,7 +198,7 @@ def all_schemes() -> list[Scheme]:
     """Every known scheme that needs no argument and is installed.
 
     Raises:
-        InputError: a policy that comes along is broken.
+        InputError: a shipped policy is broken.
     """
     schemes = []
     for known in known_schemes():
@@ -211,9 +211,9 @@ def all_schemes() -> list[Scheme]:
 
 
 def twin_schemes() -> list[Scheme]:
-    """Every known scheme that needs no argument and runs in the twin, but one.
+    """Every known scheme that needs no argument and runs in the twin, except Aurora.
 
-    Aurora fills a queue without a limit as long as it runs, and takes three times as long as all the others.
+    Aurora fills an unlimited queue as long as it runs, and takes three times as long as all others together.
     """
     return [scheme for scheme in all_schemes() if scheme.kind in IN_TWIN and scheme.label != "aurora"]
 
@@ -221,7 +221,7 @@ def twin_schemes() -> list[Scheme]:
 def select_schemes(selection: str, pantheon: Path | None = None) -> list[Scheme]:
     """The schemes of a comma-separated list, in its order; `A+B` is a mix, `all` every known scheme.
 
-    `pantheon` is the checkout that `pantheon:NAME` is of.
+    `pantheon` is the checkout that holds `pantheon:NAME`.
 
     Raises:
         InputError: a name is unknown (the known ones are listed) or stands twice, or a policy file is missing
@@ -247,7 +247,7 @@ def select_schemes(selection: str, pantheon: Path | None = None) -> list[Scheme]
 
 
 def _select(item: str, pantheon: Path | None) -> Scheme:
-    """One scheme, or a mix: a plus sign parts two where a scheme's name follows; a file may have one too."""
+    """One scheme, or a mix. A plus sign separates members only before a scheme's name: files may have one."""
     if not is_text(item):
         raise InputError(f"scheme {excerpt(item)!r}: its name is not in UTF-8: rename the file")
     names = "|".join(re.escape(scheme.name) for scheme in known_schemes())
@@ -335,7 +335,7 @@ def _what_is_missing(file: Path) -> str:
 
 
 def _outside(kind: Kind, argument: str, item: str) -> Scheme:
-    """The labels: `aimd.Aimd` of python:DIR/aimd.py:Aimd, `aimd.so` of so:DIR/aimd.so."""
+    """A controller from outside, labelled `aimd.Aimd` (of python:DIR/aimd.py:Aimd) or `aimd.so`."""
     if kind is Kind.LIBRARY:
         file = library_file(argument)
         label = Path(file).name + argument.removeprefix(file)
@@ -367,7 +367,7 @@ def _of_pantheon(name: str, item: str, root: Path | None) -> Scheme:
 
 
 def _checked(scheme: Scheme) -> Scheme:
-    """`scheme`, after the core has made its controller once: its argument or policy file is right."""
+    """Returns `scheme` after the core has made its controller once, which checks argument and policy file."""
     if not is_text(scheme.controller):
         raise InputError(f"{excerpt(scheme.controller)}: a folder's name is not in UTF-8: rename it")
     link = _core.Link(_core.Schedule.constant(1))
@@ -379,10 +379,10 @@ def _checked(scheme: Scheme) -> Scheme:
 
 
 def select_native(selection: str) -> str:
-    """One scheme that runs in the twin, as the core's controller table takes it.
+    """The name, for the core's controller table, of one scheme that runs in the twin.
 
     Raises:
-        InputError: it is unknown, or no controller or policy of ours.
+        InputError: the scheme is unknown, or is no controller or policy of ccgym.
     """
     schemes = select_schemes(selection)
     if len(schemes) != 1 or schemes[0].kind not in IN_TWIN:

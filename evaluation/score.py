@@ -1,7 +1,7 @@
-"""A candidate's figures on a fixed list of links, in seconds: what a search by a program calls.
+"""The figures of a candidate scheme on a fixed list of links, in seconds; made for automatic search.
 
-Its runs are those of `ccgym eval --seconds 10 --seed 1`, to the bit. The candidate runs in processes of
-its own, with a time-out and a limit of memory: whatever it does ends them only.
+The runs are those of `ccgym eval --seconds 10 --seed 1`, to the bit. The candidate runs in processes of
+its own, with a time-out and a memory limit: a crash ends these processes only.
 """
 
 import hashlib
@@ -29,7 +29,7 @@ TIMEOUT_S = 60.0
 REFERENCE_TIMEOUT_S = 1800.0
 WORST = 5
 PARTS, PARTS_ON_CLUSTER = 2, 16
-"""Processes, each with some of the links: always so many, so that a limit of memory means the same."""
+"""Number of processes that share the links; fixed, so that the memory limit means the same everywhere."""
 _RUN_PART = "ccgym.evaluation.score_runs:run_part"
 
 
@@ -45,11 +45,11 @@ class LinkScore:
     log_power: float
     """ln(throughput / p95 delay), in Mbit/s per ms."""
     behind: float
-    """How much less this is than that of the best of the reference set here."""
+    """How much lower `log_power` is than that of the best scheme of the reference set on this link."""
     best: str
-    """Of the reference set, by power."""
+    """The scheme of the reference set with the highest power."""
     on_frontier: bool
-    """Whether nobody of the reference set has both 2 % more throughput and 2 % less p95 delay."""
+    """Whether no scheme of the reference set has both 2 % more throughput and 2 % less p95 delay."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class Score:
 
     @property
     def frontier_share(self) -> float:
-        """Share of the links."""
+        """Share of the links on which the candidate is on the frontier."""
         return sum(link.on_frontier for link in self.links) / len(self.links)
 
     @property
@@ -78,7 +78,7 @@ class Score:
 
     @property
     def worst(self) -> list[LinkScore]:
-        """Where it is furthest behind."""
+        """The links on which the candidate is furthest behind."""
         return sorted(self.links, key=lambda link: -link.behind)[:WORST]
 
     def to_json(self) -> dict[str, Any]:
@@ -100,22 +100,22 @@ def score(
     timeout_s: float = TIMEOUT_S,
     ray_address: str | None = None,
 ) -> Score:
-    """Runs a scheme over the links; the same scheme, the same figures.
+    """Runs a scheme over the links; the same scheme has the same figures each time.
 
-    The reference set is every scheme that comes along but Aurora. It runs once over new links, some
-    10 s; its figures are kept in ~/.cache/ccgym/score. A run of which nothing comes through has the figures
-    of one packet in 30 s, delivered after all of them.
+    The reference set is every shipped scheme except Aurora. It runs once over new links, some 10 s; its
+    figures are kept in ~/.cache/ccgym/score. A run in which no packet arrives has the figures of one packet
+    in 30 s, with a delay of 30 s.
 
     Args:
-        scheme: one that runs in the twin, as `python:FILE.py:CLASS`, `so:FILE.so`, `copa`.
-        emulators: as of `--emulators`.
-        timeout_s: for all runs together, in real time; on a cluster for those of a process.
-        ray_address: of a cluster that runs; its machines have the same ccgym installed.
+        scheme: one that runs in the twin, such as `python:FILE.py:CLASS`, `so:FILE.so` or `copa`.
+        emulators: as for `--emulators`.
+        timeout_s: limit for all runs together, in real time; on a cluster, for the runs of one process.
+        ray_address: address of a Ray cluster to run on; its machines have the same ccgym installed.
 
     Raises:
         InputError: there is no such scheme or emulator.
-        CandidateError: it crashed, hung, took too much memory, or raised an exception, whose traceback is in
-            `trace`.
+        CandidateError: the scheme crashed, hung, took too much memory, or raised an exception, whose
+            traceback is in `trace`.
     """
     started = time.monotonic()
     parts = _run({scheme: _controller(scheme)}, emulators, timeout_s, ray_address)
@@ -126,7 +126,7 @@ def score(
 
 
 def _controller(scheme: str) -> str:
-    """As the twin takes it; what comes from outside is looked at where it runs."""
+    """The scheme as the twin takes it. A controller from outside is not loaded here, only where it runs."""
     if scheme.partition(":")[0] in ("python", "so"):
         return scheme
     from .schemes import select_native
@@ -135,7 +135,7 @@ def _controller(scheme: str) -> str:
 
 
 def _references(emulators: str, version: str, ray_address: str | None) -> list[dict[str, Any]]:
-    """What the schemes that come along do on these links, from the cache if they have run already."""
+    """The figures of the reference set on these links, from the cache if it has run already."""
     key = hashlib.sha256(json.dumps([version, _code_version()]).encode()).hexdigest()
     file = user_cache("score") / key
     kept = _kept(file)
@@ -162,7 +162,7 @@ def _kept(file: Path) -> list[dict[str, Any]] | None:
 
 
 def _keep(file: Path, measured: list[dict[str, Any]]) -> None:
-    """Where the cache cannot be written, the next one runs it again."""
+    """Writes figures to the cache; if it cannot be written, the next call runs the reference set again."""
     text = json.dumps(measured).encode()
     with suppress(OSError, InputError):
         make_folder(file.parent)
@@ -180,7 +180,7 @@ def _code_version() -> str:
 
 
 def _rows(parts: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The links, in the order of the selection."""
+    """The figures of all links, in the order of the selection."""
     return sorted((row for part in parts for row in part["links"]), key=lambda row: int(row["index"]))
 
 
@@ -213,7 +213,7 @@ def _beats(rival: dict[str, float], own: dict[str, float]) -> bool:
 def _run(
     controllers: dict[str, str], emulators: str, timeout_s: float, ray_address: str | None
 ) -> list[dict[str, Any]]:
-    """What the controllers, by name, do on the links: every part in a process of its own."""
+    """Runs the controllers, by name, over the links, each part of the links in a process of its own."""
     parts = PARTS
     if ray_address is not None:
         if "file:" in emulators:
@@ -233,7 +233,7 @@ def _run(
 
 
 def _run_on_cluster(jobs: list[dict[str, Any]], timeout_s: float, ray_address: str) -> list[dict[str, Any]]:
-    """The same; a candidate in a file travels as that file, and runs in a process of its own there, too."""
+    """The same on a cluster: a candidate's file travels with the task, and runs in a process of its own."""
     from .sessions.executors import open_executor
 
     files = {name: _travelling(name) for name in jobs[0]["controllers"]}
@@ -242,7 +242,7 @@ def _run_on_cluster(jobs: list[dict[str, Any]], timeout_s: float, ray_address: s
 
 
 def _travelling(controller: str) -> tuple[str, bytes] | None:
-    """The name and the content of the file in which a controller from outside stands."""
+    """Name and content of the file of a controller from outside; None for a controller of ccgym."""
     kind, _, where = controller.partition(":")
     if kind not in ("python", "so"):
         return None
@@ -257,7 +257,7 @@ def _travelling(controller: str) -> tuple[str, bytes] | None:
 def _run_there(
     files: dict[str, tuple[str, bytes] | None], timeout_s: float, job: dict[str, Any]
 ) -> dict[str, Any]:
-    """The task: puts the file down, and runs a part."""
+    """The task of a worker: writes the candidate's file and runs one part of the links."""
     with tempfile.TemporaryDirectory(prefix="ccgym-") as folder:
         controllers = dict(job["controllers"])
         for name, content in files.items():

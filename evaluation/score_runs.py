@@ -1,4 +1,4 @@
-"""The runs of a score, as the process in which a candidate runs makes them."""
+"""The runs of a score, inside the process in which a candidate runs."""
 
 import hashlib
 from pathlib import Path
@@ -24,7 +24,7 @@ def run_part(job: dict[str, Any]) -> dict[str, Any]:
     """Runs the controllers, by name, over a part of the links.
 
     Raises:
-        InputError: a controller or an emulator is none.
+        InputError: a controller or an emulator does not exist.
         OutsideError: a controller raised an exception.
     """
     emulators = select_emulators(job["emulators"])
@@ -61,7 +61,7 @@ def _measured(controller: str, emulator: NamedEmulator) -> dict[str, float]:
 
 
 def _version(emulators: list[NamedEmulator]) -> str:
-    """Changes when the links do, or what runs and measures over them."""
+    """A digest that changes when the links change, or the code that runs and measures over them."""
     folder = Path(session.__file__).parent.parent
     code = [Path(_core.__file__ or ""), Path(__file__), *sorted(folder.rglob("*.py"))]
     digest = hashlib.sha256(b"".join(file.read_bytes() for file in code))

@@ -1,4 +1,4 @@
-"""`session.json`: what an evaluation was asked for; validated as a whole before anything is done with it."""
+"""`session.json`: the description of an evaluation, validated as a whole when it is read."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,19 +19,19 @@ _FIELDS = {"schemes": dict, "emulators": dict, "backend": str, "seconds": int | 
            "flows": int, "interval": int | float, "tunnel": bool}  # fmt: skip
 _UNSAID: dict[str, Any] = {"command": "", "started": "", "provenance": {}, "seen": {}, "digests": {},
                            "seed": 1, "flows": 1, "interval": 0.0, "tunnel": False}  # fmt: skip
-"""Of evaluations begun before these were said."""
+"""Defaults for evaluations that were begun before these fields existed."""
 SEEN = ("train", "validation", "no", "unknown")
 """Whether a learned scheme was trained on a link."""
 _MOST_NAME_BYTES = 200
-"""A file system takes 255 bytes, some of which are for what is written beside it."""
+"""File systems take 255 bytes; names of files add to the name of a scheme."""
 _RANGES = {"runs": (1, 999_999), "flows": (1, MOST_FLOWS), "seconds": (0.001, 1e6), "interval": (0, 1e6)}
 
 
 def read_session(path: Path) -> dict[str, Any]:
-    """The description in `path`.
+    """Reads the description in `path`.
 
     Raises:
-        InputError: it is none, or describes no evaluation.
+        InputError: the file is no description of an evaluation.
     """
     content = read_json(path, "the description")
     if not isinstance(content, dict):
@@ -57,7 +57,7 @@ def read_session(path: Path) -> dict[str, Any]:
 
 
 def label_of_policy(session: dict[str, Any], policy_file: Path) -> str | None:
-    """What the runs of a policy with the preference of its file are called; None: it has not run."""
+    """The label of a policy that ran with its file's own preference; None: it did not run."""
     fingerprint = f"policy sha256:{sha256_of(policy_file, 'the policy')} of "  # see Scheme.fingerprint
     labels = (label for label, entry in session["schemes"].items() if entry["flies"].startswith(fingerprint))
     return next(labels, None)
@@ -67,7 +67,7 @@ def network_of(fields: dict[str, Any]) -> Network:
     """The emulator or path of an entry.
 
     Raises:
-        InputError: it is none.
+        InputError: the fields describe neither.
     """
     kind = RemotePathSpec if "remote" in fields else EmulatorSpec
     try:
@@ -82,7 +82,7 @@ def _check(name: str, value: object, kind: Any) -> None:
 
 
 def _check_name(whose: str, parts: Sequence[str]) -> None:
-    """Its runs are in a folder, or in files, of its name, within the evaluation's."""
+    """Raises InputError unless the name can be that of a file or folder within the evaluation's."""
     for part in parts:
         if part in ("", ".", "..") or not part.isprintable() or len(part.encode()) > _MOST_NAME_BYTES:
             raise InputError(f"{excerpt('/'.join(parts))} is no name of {whose}")

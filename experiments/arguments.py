@@ -11,17 +11,17 @@ from ccgym.evaluation.schemes import select_schemes
 
 
 def add_policy_argument(parser: argparse.ArgumentParser) -> None:
-    """Which policy is measured."""
+    """Adds `--scheme`: which policy is measured."""
     parser.add_argument(
         "--scheme", default="indigo2", metavar="A", help="indigo2 (default), policy:FILE or run:DIR"
     )
 
 
 def policy_file_of(scheme: str) -> Path:
-    """Where the policy is, which is measured at the preference of its file.
+    """The file of a policy; it is measured at the preference of its file.
 
     Raises:
-        InputError: unknown, not a policy, or with a preference.
+        InputError: the scheme is unknown, is no policy, or has a preference.
     """
     selected = select_schemes(scheme)
     if len(selected) != 1 or selected[0].policy_file is None:
@@ -36,9 +36,9 @@ def policy_file_of(scheme: str) -> Path:
 
 
 def add_seed_arguments(parser: argparse.ArgumentParser) -> None:
-    """Which links are drawn: the same each time, or others."""
+    """Adds `--seed` and its alternative: whether the same links are drawn each time, or others."""
     drawn = parser.add_mutually_exclusive_group()
-    drawn.add_argument("--seed", type=seed, default=777, metavar="N", help="of the links (default: 777)")
+    drawn.add_argument("--seed", type=seed, default=777, metavar="N", help="seed of the links (default: 777)")
     drawn.add_argument(
         "--fresh",
         action="store_true",
@@ -55,7 +55,7 @@ def drawn_seed(args: argparse.Namespace) -> int:
 
 
 def add_training_arguments(parser: argparse.ArgumentParser, config: str, kind: str) -> None:
-    """What is trained, how often and how long; with the default of the experiment."""
+    """Adds the arguments of trainings: what is trained, how often and how long; with these defaults."""
     parser.add_argument("--config", default=config, help=f"configuration of {kind} (default: {config})")
     parser.add_argument("--seeds", type=seeds, default=5, metavar="N", help="2 to 11 (default: 5)")
     parser.add_argument(
@@ -68,7 +68,7 @@ def add_training_arguments(parser: argparse.ArgumentParser, config: str, kind: s
 def add_evaluation_arguments(
     parser: argparse.ArgumentParser, emulators: str, schemes: str, runs: int
 ) -> None:
-    """What to run, how often and how long, and where it is kept; with the defaults of the experiment."""
+    """Adds the arguments of evaluations: what to run, how often and how long, and where it is kept."""
     parser.add_argument("--emulators", default=emulators, metavar="X,Y,...", help=f"default: {emulators}")
     parser.add_argument("--schemes", default=schemes, metavar="A,B,...", help=f"default: {schemes}")
     parser.add_argument(

@@ -1,6 +1,6 @@
 """Every experiment of `ccgym reproduce`: its name, its module and what it shows.
 
-The modules are not imported here: some bring PyTorch, and a command line must come at once.
+The modules are not imported here: some import PyTorch, and the command line must start at once.
 """
 
 import argparse
@@ -11,13 +11,13 @@ from typing import Protocol
 
 
 class Experiment(Protocol):
-    """What an experiment's module has."""
+    """The interface of an experiment's module."""
 
     DESCRIPTION: str
     """For `--help`; says what makes the exit code 1."""
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        """Its own; `--json` is added to all."""
+        """Adds the experiment's own arguments; `--json` is added to all."""
 
     def run(self, args: argparse.Namespace) -> int:
         """Measures and prints; returns the exit code."""
@@ -28,11 +28,11 @@ class Entry:
     """A line of the catalogue."""
 
     module: str
-    """Below ccgym.experiments."""
+    """Name of the module below ccgym.experiments."""
     help: str
 
     def load(self) -> Experiment:
-        """The module, imported."""
+        """Imports and returns the module."""
         module: Experiment = import_module(f"ccgym.experiments.{self.module}")
         return module
 
@@ -51,7 +51,7 @@ PUBLICATIONS: Mapping[str, Entry] = {
         "calibration-benefit": "what calibrated emulators are worth in training, on a path that is known",
     }.items()
 }
-"""Those of `ccgym reproduce all`: each has `reproduce(options)` as well."""
+"""The experiments of `ccgym reproduce all`: each has `reproduce(options)` as well."""
 
 EXPERIMENTS: Mapping[str, Entry] = {
     "oracle-table": Entry(

@@ -1,4 +1,4 @@
-"""A requirement and whether it is held."""
+"""A requirement, and whether it is met."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -9,7 +9,7 @@ _STATES = {True: "held  ", False: "MISSED", None: "UNSURE"}
 
 
 class Links(StrEnum):
-    """What links a check of a policy runs over."""
+    """The kind of links that a check of a policy runs over."""
 
     UNSEEN = "unseen"
     """Drawn from a split that no training draws from."""
@@ -27,18 +27,18 @@ class Check:
     wanted: str
     measured: str
     met: bool | None
-    """None: what was measured does not say, as its 95 % interval holds both."""
+    """None: unsure, because the 95 % interval holds both answers."""
     links: Links | None = None
-    """None: it is not of a policy."""
+    """None: it is no check of a policy."""
 
     @property
     def passes(self) -> bool:
-        """Whether it is held, or known to miss and no worse than that."""
+        """Whether it is met, or misses by no more than is known."""
         return self.met is True or as_expected(self.name, self.measured)
 
     @property
     def line(self) -> str:
-        """For people."""
+        """The check as one line of text."""
         known = f"; known to miss: expected{expectation(self.name)}" if self._is_known else ""
         return f"{_STATES[self.met]}  {self.name}: {self.measured}; wanted: {self.wanted}{known}"
 
@@ -48,5 +48,5 @@ class Check:
 
 
 def all_met(*parts: bool | None) -> bool | None:
-    """Of a requirement with several parts: one that is missed decides, then one that is not sure."""
+    """The answer of a requirement with several parts: False if any is missed, else None if any is unsure."""
     return False if False in parts else None if None in parts else True

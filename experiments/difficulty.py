@@ -1,4 +1,4 @@
-"""What an emulator is like, in words, and what makes it hard for a policy."""
+"""Describes an emulator in words, and what makes it hard for a policy."""
 
 import numpy as np
 from ccgym.envs.specs.emulators import EmulatorSpec, LinkSpec
@@ -7,12 +7,12 @@ from ccgym.oracle.preference import DEFAULT_PREFERENCE
 from numpy.typing import NDArray
 
 SILENCE_MS = 300.0
-"""A link that delivers nothing for so long counts as silent; no sender hears of it before it is over."""
+"""A link that delivers nothing for so long counts as silent; no sender knows of it before it is over."""
 FEW_SILENCES = 0.05
 SMALL_QUEUE_PACKETS = 4
 SMALL_WINDOW_PACKETS = 6
 TAGGED_SECONDS = 30.0
-"""Over which the ideal windows are looked at."""
+"""Time over which the ideal windows are looked at."""
 
 
 def describe(spec: EmulatorSpec) -> str:
@@ -26,7 +26,7 @@ def describe(spec: EmulatorSpec) -> str:
 
 
 def difficulty_tags(spec: EmulatorSpec) -> list[str]:
-    """What about an emulator makes a policy's task hard, if anything."""
+    """Tags for what makes an emulator hard for a policy; empty if nothing does."""
     silent = {name: _silent_share(link) for name, link in (("link", spec.uplink), ("ACKs", spec.downlink))}
     found = [
         f"{name} silent {share:.0%} of the time" for name, share in silent.items() if share > FEW_SILENCES
@@ -40,7 +40,7 @@ def difficulty_tags(spec: EmulatorSpec) -> list[str]:
 
 
 def longest_silence_ms(spec: EmulatorSpec) -> float:
-    """Of the link, or of the way back of the ACKs."""
+    """The longest silence of the link or of the ACK path, in ms."""
     return max(float(_gaps_ms(link).max(initial=0.0)) for link in (spec.uplink, spec.downlink))
 
 

@@ -1,6 +1,6 @@
-"""Ten flows that join a link one after the other, and leave it in reverse order: their Jain's index.
+"""Jain's index of ten flows that join a link one after the other and leave it in reverse order.
 
-In the twin, or in real mahimahi; with one flow instead of ten to see how a scheme does alone.
+They run in the twin or in real mahimahi. One flow instead of ten shows the scheme alone.
 """
 
 import hashlib
@@ -23,35 +23,35 @@ from numpy.typing import NDArray
 FLOWS = 10
 SINGLE_S = 10.0
 WINDOW_MS = 100
-"""Over which throughputs are taken for the index."""
+"""Window over which throughputs are taken for the index."""
 
 
 @dataclass(frozen=True)
 class Condition:
-    """One link, and how flows come to it."""
+    """One link, and how flows join it."""
 
     name: str
     figures: str
-    """Of the document that shows it."""
+    """The figures of the document that show it."""
 
     spacing_s: float = 1.0
     rate_mbps: float = 46.0
     rtt_ms: int = 20
     bdps: float = 1.0
     extra_ms: float = 0.0
-    """Round trip of the last flow above that of the first; the others in between."""
+    """By how much the last flow's RTT exceeds the first's; those of the others lie between."""
 
     single: bool = False
     timing: str = "mahimahi"
 
     @property
     def seconds(self) -> float:
-        """All come, then all go."""
+        """Length of the run: all flows join, then all leave."""
         return SINGLE_S if self.single else 2 * FLOWS * self.spacing_s
 
     @property
     def flows(self) -> list[tuple[float, float]]:
-        """When each begins and how long it lasts, in s: the last to come is the first to go."""
+        """Start and length of each flow, in s; the last to join leaves first."""
         if self.single:
             return [(0.0, self.seconds)]
         starts_s = [index * self.spacing_s for index in range(FLOWS)]
@@ -59,7 +59,7 @@ class Condition:
 
     @property
     def file_name(self) -> str:
-        """The name, as part of a path."""
+        """The condition's name, as part of a path."""
         return self.name.replace(" ", "-").replace("/", "-")
 
 
@@ -68,7 +68,7 @@ Runner = Callable[[Condition, str, int], NDArray[np.float64]]
 
 
 def run_in_twin(condition: Condition, scheme: str, seed: int) -> NDArray[np.float64]:
-    """All flows of one scheme, in virtual time; see `Runner`."""
+    """Runs all flows of one scheme in virtual time; see `Runner`."""
     path = _spec(condition).to_path()
     controller = select_schemes(scheme)[0].controller
     flows = [
@@ -83,7 +83,7 @@ def run_in_twin(condition: Condition, scheme: str, seed: int) -> NDArray[np.floa
 
 
 def run_in_shells(condition: Condition, name: str, run: int, folder: Path) -> NDArray[np.float64]:
-    """The same in real mahimahi; what has been run is kept in `folder`."""
+    """The same in real mahimahi; runs are kept in `folder`."""
     (scheme,) = select_schemes(name)
     files = RunFiles(folder / condition.file_name, scheme.label, run)
     version = hashlib.sha256(scheme.fingerprint().encode()).hexdigest()[:8]
@@ -106,13 +106,13 @@ def _save(path: Path, values: NDArray[np.float64]) -> None:
 
 
 def _delivered(left: Sequence[tuple[Array, Array]], seconds: float) -> NDArray[np.float64]:
-    """Times and sizes of what left the link, of each flow, in bins of 1 ms."""
+    """Bytes of each flow that left the link, in bins of 1 ms, from times and sizes."""
     edges_ms = np.arange(0, seconds * 1000 + 1)
     return np.stack([np.histogram(times_ms, edges_ms, weights=sizes)[0] for times_ms, sizes in left])
 
 
 def jain_over_time(condition: Condition, delivered: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Jain's index of the last WINDOW_MS, at every ms with two flows or more."""
+    """Jain's index over the last WINDOW_MS, for every ms with at least two flows."""
     smooth = np.apply_along_axis(np.convolve, 1, delivered, np.ones(WINDOW_MS), "valid")
     at_ms = np.arange(smooth.shape[1]) + WINDOW_MS
     begin_ms, seconds = 1000 * np.array(condition.flows).T[:, :, None]

@@ -1,4 +1,4 @@
-"""What is known to miss its tolerance, and how far: only what is worse than that makes an exit code of 1."""
+"""Requirements that are known to miss, and by how much: only a worse miss makes the exit code 1."""
 
 import math
 import re
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Bounds:
-    """Of the first number of what is measured; who has too much of a link misses as who has too little."""
+    """Bounds of the first number in a measurement, from both sides where too much is a miss as well."""
 
     low: float
     high: float
@@ -20,12 +20,12 @@ class Bounds:
 
 
 def at_least(low: float) -> Bounds:
-    """No less than that."""
+    """Bounds of a number that may not be less."""
     return Bounds(low, math.inf)
 
 
 def at_most(high: float) -> Bounds:
-    """No more than that."""
+    """Bounds of a number that may not be more."""
     return Bounds(-math.inf, high)
 
 
@@ -86,16 +86,16 @@ KNOWN: Mapping[str, Bounds] = {
     # pantheon-emulators
     "calibrated/california-mexico: three flows of indigo2, 10 s apart, mean Jain's index": at_least(0.75),
 }
-"""By name."""
+"""The bounds by the name of the requirement."""
 
 
 def expectation(name: str) -> str:
-    """What is expected of a requirement that is known to miss, for people; empty: that it is held."""
+    """The expected bounds of a requirement that is known to miss, as text; empty if it should be met."""
     return f" {KNOWN[name]}" if name in KNOWN else ""
 
 
 def as_expected(name: str, measured: str) -> bool:
-    """Whether a requirement that is missed does so no worse than is known."""
+    """Whether a requirement misses by no more than is known."""
     number = re.search(r"[-+]?\d+(\.\d+)?", measured)
     if name not in KNOWN or number is None:
         return False

@@ -11,7 +11,7 @@ from .check import Links
 
 
 def origin_of(policy_file: Path, specs: Iterable[EmulatorSpec]) -> Links:
-    """Of links that are not drawn; where the file does not say what the policy has seen, it has seen none.
+    """The kind of fixed links; if the file does not say what the policy has seen, it has seen none.
 
     Raises:
         InputError: a trace cannot be read.
@@ -21,5 +21,5 @@ def origin_of(policy_file: Path, specs: Iterable[EmulatorSpec]) -> Links:
 
 
 def origin_by_answers(answers: Iterable[str]) -> Links:
-    """The same by what an evaluation says of each link: `train`, `validation`, `no` or `unknown`."""
+    """The same from an evaluation's answer for each link: `train`, `validation`, `no` or `unknown`."""
     return Links.TRAINING if "train" in answers else Links.FIXED

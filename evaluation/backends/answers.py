@@ -13,7 +13,7 @@ _ROUNDING_MS = 2.0
 _STALL_MS = 500.0
 """A crowded machine is late by less."""
 _CHANCE = 1e-9
-"""Fewest chance that the spec's random loss explains the unanswered packets; below it, something broke."""
+"""Below this probability the spec's random loss does not explain so many unanswered packets in a row."""
 
 
 def broken_off(data: LinkLog, answers: LinkLog, spec: EmulatorSpec) -> str | None:

@@ -1,10 +1,10 @@
-"""A dataset of runs, made by as many threads as there are cores, whole after an interruption.
+"""Makes a dataset of runs on all cores; after an interruption it goes on.
 
     DIR/dataset.json           what was asked, and what ran
     DIR/flights/00000.npz ...  the episodes of one emulator each, until all are there
     DIR/data/                  the Minari dataset: main_data.hdf5, metadata.json
 
-The same request gives the same episodes in the same order, whatever the threads.
+The same request gives the same episodes in the same order, whatever the number of threads.
 """
 
 import copy
@@ -61,7 +61,7 @@ HDF5_BYTES = 8192
 """The most bytes that an array takes in HDF5 besides its numbers."""
 LEAST_ACTION, MOST_ACTION = (1.0, 1e-3), (1e5, 1e5)
 _SIGNED = {"least_one_way_ms", "arrival_interval_ms"}
-"""Observations that may be below 0: differences of two clocks, or of ACKs that overtook each other."""
+"""Observations that may be below 0: the two clocks differ, or ACKs have overtaken each other."""
 _NOT_HERE = "Minari is not installed: `pip install 'ccgym[dataset]'`"
 
 
@@ -117,11 +117,11 @@ def make_dataset(
     """Makes the episodes that are missing; `show` gets the number of finished emulators.
 
     Args:
-        request: what is asked.
-        folder: of the dataset, new or with a part of it.
-        workers: runs at once on this machine.
-        show: progress.
-        ray_address: of a cluster that runs instead; the episodes are the same.
+        request: what the dataset is made of.
+        folder: the dataset's folder, new or with a part of the dataset.
+        workers: number of threads on this machine.
+        show: is called with the number of emulators that are done.
+        ray_address: address of a Ray cluster to run on instead; the episodes are the same.
 
     Raises:
         InputError: the folder holds something else, or Minari is not installed.
@@ -205,7 +205,7 @@ def _run(
 def _run_there(
     emulator: NamedEmulator, schemes: list[Scheme], seed: int, policies: dict[Path, bytes]
 ) -> list[Episode]:
-    """The task: an episode of each scheme, with the policies that came along."""
+    """The task of a worker: an episode of each scheme, with the policies that travel with the task."""
     with with_policies(schemes, policies) if policies else nullcontext(schemes) as travelled:
         return record_episodes(emulator, travelled, seed)
 
@@ -215,20 +215,20 @@ def _keep(episodes: list[Episode], file: Path) -> None:
 
 
 def _write(request: Request, folder: Path, data: Path) -> None:
-    """Puts all episodes into a Minari dataset, which takes its place once it is whole."""
-    for left in folder.glob(f"{_SCRATCH}*"):  # by one that was killed: the lock is ours
+    """Writes all episodes into a Minari dataset, which is renamed to `data` once it is complete."""
+    for left in folder.glob(f"{_SCRATCH}*"):  # left by a killed run: we hold the lock
         shutil.rmtree(left, ignore_errors=True)
     _check_room(folder)
     with tempfile.TemporaryDirectory(dir=folder, prefix=_SCRATCH) as scratch:
         fresh = Path(scratch) / "data"
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of what a dataset might tell of its author
+            warnings.simplefilter("ignore")  # Minari wants author and code link
             _write_minari(request, folder / "flights", fresh)
         fresh.rename(data)
 
 
 def _check_room(folder: Path) -> None:
-    """Raises OSError when the disk cannot hold what was run once more: HDF5 crashes on a full one."""
+    """Raises OSError if the disk cannot hold a second copy of the episodes: HDF5 crashes on a full disk."""
     needed_bytes = 0
     for chunk in (folder / "flights").glob("*.npz"):
         needed_bytes += sum(array_bytes + HDF5_BYTES for array_bytes in count_bytes(chunk))
@@ -249,34 +249,13 @@ def _write_minari(request: Request, chunks: Path, data: Path) -> None:
         for named, episode in _episodes(request, chunks):
             add_to_digest(digest, episode)
             told.append(named)
-            steps = len(episode.actions)
-            truncations = np.zeros(steps, bool)
-            truncations[-1] = True
-            yield EpisodeBuffer(
-                observations=episode.observations,
-                actions=episode.actions,
-                rewards=episode.rewards,
-                terminations=np.zeros(steps, bool),
-                truncations=truncations,
-                infos={"oracle_cwnd_packets": episode.oracle_cwnd_packets},
-            )
+            yield EpisodeBuffer(**_columns(episode))
 
     storage.update_episodes(buffers())
     storage.update_episode_metadata(told)
-    draws = (draw_of(emulator, request.schemes, request.seed)[0] for emulator in request.emulators)
-    references = reference_returns(draws, request.seed)
-    scores = (
-        {}
-        if references is None
-        else {
-            "ref_min_score": references.random,
-            "ref_max_score": references.oracle,
-            "num_episodes_average_score": references.episodes,
-        }
-    )
     storage.update_metadata(
         {
-            **scores,
+            **_reference_scores(request),
             "dataset_id": DATASET_ID,
             "minari_version": __version__,
             "algorithm_name": ", ".join(scheme.label for scheme in request.schemes),
@@ -288,6 +267,34 @@ def _write_minari(request: Request, chunks: Path, data: Path) -> None:
             "sha256": digest.hexdigest(),
         }
     )
+
+
+def _columns(episode: Episode) -> dict[str, Any]:
+    """The arrays of an episode under Minari's names; its last step is a truncation."""
+    steps = len(episode.actions)
+    truncations = np.zeros(steps, bool)
+    truncations[-1] = True
+    return {
+        "observations": episode.observations,
+        "actions": episode.actions,
+        "rewards": episode.rewards,
+        "terminations": np.zeros(steps, bool),
+        "truncations": truncations,
+        "infos": {"oracle_cwnd_packets": episode.oracle_cwnd_packets},
+    }
+
+
+def _reference_scores(request: Request) -> dict[str, float]:
+    """The reference returns under Minari's names; empty if the oracle knows none of the links."""
+    draws = (draw_of(emulator, request.schemes, request.seed)[0] for emulator in request.emulators)
+    references = reference_returns(draws, request.seed)
+    if references is None:
+        return {}
+    return {
+        "ref_min_score": references.random,
+        "ref_max_score": references.oracle,
+        "num_episodes_average_score": references.episodes,
+    }
 
 
 def _episodes(request: Request, chunks: Path) -> Iterator[tuple[dict[str, object], Episode]]:
@@ -305,7 +312,7 @@ def _episodes(request: Request, chunks: Path) -> Iterator[tuple[dict[str, object
 
 
 def environment(selection: str) -> EnvSpec:
-    """The environment whose episodes these are, over these emulators, each as often as the others."""
+    """The environment of the episodes; it draws the emulators of `selection` equally often."""
     spec = copy.deepcopy(gymnasium.spec("ccgym/Path-v0"))
     items = [_absolute(item.strip()) for item in selection.split(",")]
     spec.kwargs |= {

@@ -59,12 +59,12 @@ class Episode:
 
     @property
     def arrays(self) -> tuple[Array, Array, Array, Array]:
-        """All of them."""
+        """The four arrays, in the order above."""
         return self.observations, self.actions, self.rewards, self.oracle_cwnd_packets
 
 
 def record_episodes(emulator: NamedEmulator, schemes: list[Scheme], seed: int) -> list[Episode]:
-    """An episode of each scheme over one draw of the emulator, the same for all.
+    """Runs an episode of each scheme, all over the same draw of the emulator.
 
     Raises:
         OutsideError: a controller from outside failed.
@@ -110,7 +110,7 @@ def _rewards(observations: Array, spec: EmulatorSpec) -> Array:
 
 
 def _oracle_windows(spec: EmulatorSpec) -> Array:
-    """The ideal windows of a run, one for each STEP_MS."""
+    """The ideal windows of a run in packets, one for each STEP_MS; NaN if the oracle knows none."""
     steps = int(1000 * MOST_SECONDS / STEP_MS) + 1
     try:
         return ideal_windows(spec, DEFAULT_PREFERENCE, steps).astype(np.float32)
@@ -126,7 +126,7 @@ def write_episodes(path: Path, episodes: list[Episode]) -> None:
         for name, array in zip("oarw", episode.arrays, strict=True)
     }
     with path.open("wb") as stream:
-        np.savez(stream, **arrays)  # type: ignore[arg-type]  # its keywords are arrays
+        np.savez(stream, **arrays)  # type: ignore[arg-type]  # the keywords are arrays
 
 
 def read_episodes(path: Path, count: int) -> Iterator[Episode]:
@@ -139,7 +139,7 @@ def read_episodes(path: Path, count: int) -> Iterator[Episode]:
 
 
 def count_bytes(path: Path) -> list[int]:
-    """Of each array that `write_episodes` kept. Raises InputError when the file is something else."""
+    """The size of each array that `write_episodes` wrote. Raises InputError if the file is something else."""
     with _archive(path) as stream, ZipFile(stream) as archive:
         return [part.file_size for part in archive.infolist()]
 

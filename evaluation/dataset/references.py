@@ -24,12 +24,12 @@ NO_PACING_MBPS = 1e5
 RANDOM_STREAM = 77
 
 Windows = Callable[[NDArray[np.float64]], NDArray[np.float64]]
-"""The flows' times in ms to their windows in packets."""
+"""Maps the flows' times in ms to their windows in packets, shape (flows,) both."""
 
 
 @dataclass(frozen=True)
 class References:
-    """Mean returns, each over `episodes` links."""
+    """Mean returns over `episodes` links, with one episode each."""
 
     random: float
     oracle: float
@@ -37,7 +37,7 @@ class References:
 
 
 def reference_returns(draws: Iterable[EmulatorSpec], seed: int) -> References | None:
-    """Over the links of a dataset as they were drawn for it; None: the oracle knows none of them."""
+    """The reference returns over the links of a dataset, as drawn for it; None: the oracle knows none."""
     specs, ideal = [], []
     for spec in draws:
         try:

@@ -28,7 +28,7 @@ class Place:
     """A scenario, by what identifies it in several data directories."""
 
     emulator: str
-    """Of a directory of Pantheon's the shells, or the path."""
+    """The emulator's label; for a directory of Pantheon's, its shells or its path."""
     backend: str
 
 
@@ -42,7 +42,7 @@ class Effect:
 
     mean: float
     interval: Interval | None
-    """None: one pair only."""
+    """None: there is only one pair."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class Change:
     """Difference; above 0: the other directory is better."""
 
     def is_clear(self, effect: Effect) -> bool:
-        """Whether the interval of one of its effects excludes 0, and is of pairs enough to say so."""
+        """Whether the interval of `effect`, one of this change, excludes 0 and comes from enough pairs."""
         interval = effect.interval if self.pairs >= FEWEST_PAIRS else None
         return interval is not None and (interval.low > 0 or interval.high < 0)
 
@@ -93,10 +93,10 @@ class Comparison:
 
 
 def compare(folders: Sequence[Path]) -> Comparison:
-    """Reads and pairs them.
+    """Reads the data directories and pairs the runs of the first with those of each other one.
 
     Raises:
-        InputError: one is no data directory, or two have no run in common.
+        InputError: a folder is no data directory, or has no run in common with the first.
     """
     if len({absolute(folder) for folder in folders}) < max(2, len(folders)):
         raise InputError("compare takes two or more different data directories")
@@ -133,7 +133,7 @@ def _remarks(evaluations: dict[str, Evaluation]) -> list[str]:
         remarks.append(f"the seeds differ ({told}): runs of one number met other draws of the network")
     for key, words in _SETTINGS.items():
         values = {name: evaluation.session.get(key) for name, evaluation in evaluations.items()}
-        if len(set(values.values()) - {None}) > 1:  # of Pantheon's not all is known
+        if len(set(values.values()) - {None}) > 1:  # Pantheon's metadata may lack some
             remarks.append(f"{words} ({_told(values)}): runs of one number are no pairs")
     return [*remarks, *_changed_links(evaluations)]
 
@@ -143,7 +143,7 @@ def _told(values: dict[str, Any]) -> str:
 
 
 def _changed_links(evaluations: dict[str, Evaluation]) -> list[str]:
-    """Links that kept their names; of an evaluation of old, and of Pantheon's, what they were is unknown."""
+    """Remarks on links that changed but kept their names; unknown for old evaluations and Pantheon's."""
     first, *others = (
         (name, evaluation.session.get("digests", {})) for name, evaluation in evaluations.items()
     )

@@ -16,7 +16,7 @@ SRTT_GAIN = 1 / 8
 """RFC 6298."""
 DELIVERY_GAIN = 1 / 8
 REORDERING_PACKETS = 3
-"""A packet is given up when so many sent after it have been acknowledged."""
+"""A packet is given up once so many packets sent after it have been acknowledged."""
 _CUT = 0.75
 """A window that falls below this share of the one before counts as a reduction."""
 _COLLAPSED_PACKETS = 2.0
@@ -41,15 +41,15 @@ class EndpointMetrics:
     mean_interdelivery_ms: float
     """Time between packets at the receiver, smoothed."""
     network_power: float
-    """Mean of throughput / smoothed round trip, Mbit/s per s."""
+    """Mean of throughput / smoothed RTT, in Mbit/s per s."""
     utility_proportional: float
-    """Mean of ln(throughput in Mbit/s), over bins with any."""
+    """Mean of ln(throughput in Mbit/s), over bins in which anything arrived."""
     utility_minimum_delay: float
-    """Mean of -1 / throughput, over bins with any: minimum potential delay."""
+    """Mean of -1 / (throughput in Mbit/s), over the same bins: minimum potential delay."""
     mean_recovery_ms: float
     """From the sending of the first lost packet to the ACK of the first one sent after the reduction."""
     completion_s: float
-    """From the first packet sent to the last one acknowledged."""
+    """From sending the first packet to the last ACK."""
     given_up_packets: float
     timeouts: float
     """Number of times that the window fell to one packet."""
@@ -59,7 +59,7 @@ def endpoint_metrics(record: Any, return_ms: float, seconds: float) -> EndpointM
     """The metrics of a flow alone on its path, whose ACKs take `return_ms`.
 
     Raises:
-        ValueError: nothing came through.
+        ValueError: fewer than two packets came through.
     """
     received = ~np.isnan(record.received_ms)
     if np.count_nonzero(received) < 2:
@@ -109,7 +109,7 @@ def _smoothed(values: Array, gain: float) -> Array:
 
 
 def _in_flight(record: Any, received: Array, acked_ms: Array, edges_ms: Array) -> Array:
-    """Packets sent and neither acknowledged nor given up, at the end of each bin."""
+    """Packets in flight at the end of each bin: sent, and neither acknowledged nor given up."""
     lost_ms = _lost_sent_ms(record, received)
     later = np.searchsorted(record.departed_sent_ms[received], lost_ms, side="right") + REORDERING_PACKETS - 1
     given_up_ms = np.where(later < len(acked_ms), acked_ms[np.minimum(later, len(acked_ms) - 1)], np.inf)

@@ -15,18 +15,18 @@ class Fairness:
     """Jain's index of the throughputs of the flows that have begun, per bin of 500 ms; 1: all are equal."""
 
     bin_s: list[float]
-    """End of each bin in which at least two flows run, s since the run's window began."""
+    """End of each bin in which at least two flows run, in s since the run's window began."""
     jain: list[float]
-    """Of that bin, from 1 / flows to 1."""
+    """Jain's index of each of these bins, from 1 / flows to 1."""
 
     @property
     def mean(self) -> float:
-        """Over the bins."""
+        """Mean over the bins."""
         return float(np.mean(self.jain))
 
 
 def fairness(flows: list[LinkLog], metrics: list[FlowMetrics], total: FlowMetrics) -> Fairness | None:
-    """Of flows that all run to the end of the window of `total`; None where no two share a bin."""
+    """Jain's index over time of flows that run to the end of `total`'s window; None: no two share a bin."""
     edges_ms = total.start_ms + BIN_MS * np.arange(int(total.duration_ms // BIN_MS) + 1)
     if len(flows) < 2 or len(edges_ms) < 2:
         return None
@@ -40,7 +40,7 @@ def fairness(flows: list[LinkLog], metrics: list[FlowMetrics], total: FlowMetric
 
 
 def jain_index(shares: Array) -> Array:
-    """(sum x)^2 / (n sum x^2) of each column of `shares`; NaN is no share at all.
+    """(sum x)^2 / (n sum x^2) of each column of `shares`, shape (flows, bins); NaN entries do not count.
 
     >>> jain_index(np.array([[6.0, 12.0], [6.0, 0.0]])).tolist()
     [1.0, 0.5]

@@ -1,7 +1,7 @@
 """When one run is clearly better than another, at any preference."""
 
 CLEARLY = 0.02
-"""This share more throughput and this share less delay."""
+"""By this share the throughput must be more and the delay less."""
 
 
 def clearly_beats(

@@ -8,8 +8,8 @@ Those of means are by Student's t, for any number of values. Share of intervals 
     exponential  90/48/48 %     87/69/68 %     87/76/78 %     90/87/88 %     92/91/91 %     93/92/93 %
     lognormal    89/44/44 %     80/62/61 %     82/73/74 %     84/82/84 %     87/87/88 %     92/92/92 %
 
-There is no number of values from which a bootstrap is the better choice: it gains a point at most, of 20 to
-30 very skewed values, and loses up to six of symmetric ones with long tails (t, 3 degrees of freedom).
+For no number of values is a bootstrap the better choice: it gains at most one percentage point, for 20 to 30
+very skewed values, and loses up to six for symmetric values with long tails (t, 3 degrees of freedom).
 """
 
 import math
@@ -31,7 +31,7 @@ class Interval:
     high: float
 
     def within(self, lowest: float, highest: float) -> bool | None:
-        """Whether the figure lies between these; None: the interval does not say."""
+        """Whether the figure lies between these two bounds; None: the interval leaves it open."""
         if self.low >= lowest and self.high <= highest:
             return True
         return False if self.high < lowest or self.low > highest else None
@@ -69,7 +69,7 @@ def _standard_error(values: Sequence[float]) -> float:
 
 
 def _student_quantile(freedom: float) -> float:
-    from scipy.special import stdtrit  # late, and not of scipy.stats: that takes a second
+    from scipy.special import stdtrit  # late; scipy.stats would take a second to import
 
     return float(stdtrit(freedom, (1 + CONFIDENCE) / 2))
 
@@ -77,7 +77,7 @@ def _student_quantile(freedom: float) -> float:
 def ratio_interval(above: Sequence[float], below: Sequence[float]) -> Interval | None:
     """Interval of the ratio of two means of independent values above 0 (delta method, Welch).
 
-    None: there are fewer than two of either.
+    By the delta method, with Welch's degrees of freedom.
     """
     if min(len(above), len(below)) < 2:
         return None

@@ -16,7 +16,7 @@ class LeaderboardRow:
     frontier_share: float
     """Share of scenarios in which no other scheme clearly beats it."""
     mean_log_power: float | None
-    """Mean of ln(throughput / p95 delay) over a scenario's runs, then scenarios; None: it ran in none."""
+    """Mean of ln(throughput / p95 delay) over each scenario's runs, then over scenarios; None: no run."""
     winning_rate: float
     """Share of scenarios in which its power is within 10 % of the best."""
     mean_utilisation: float | None = None
@@ -25,48 +25,48 @@ class LeaderboardRow:
     failure: str = ""
     """The reason of most of its failures."""
     log_power_interval: tuple[float, float] | None = None
-    """Of the mean log power, over the scenarios; None with one scenario or none, as every interval."""
+    """95 % interval of the mean log power; None with fewer than two scenarios, as for every interval."""
     frontier_interval: tuple[float, float] | None = None
-    """Of the frontier share, over the scenarios."""
+    """95 % interval of the frontier share."""
     winning_interval: tuple[float, float] | None = None
-    """Of the winning rate, over the scenarios."""
+    """95 % interval of the winning rate."""
     utilisation_interval: tuple[float, float] | None = None
-    """Of the mean utilisation, over the scenarios that it is of."""
+    """95 % interval of the mean utilisation."""
     lead: float | None = None
-    """Mean of the differences in log power to the next scheme, over the scenarios that both ran in."""
+    """Mean difference in log power to the next scheme, over the scenarios in which both ran."""
     lead_interval: tuple[float, float] | None = None
     ahead_probability: float | None = None
     """Probability that it is ahead of the next scheme; None: too few scenarios."""
     scenarios: int = 0
-    """In which it ran or failed."""
+    """Number of scenarios in which it ran or failed."""
     of_scenarios: int = 0
-    """In which any scheme did."""
+    """Number of scenarios in which any scheme ran or failed."""
 
     @property
     def name(self) -> str:
-        """The scheme, with the number of its scenarios where others have more; for people."""
+        """The scheme's name, with the number of its scenarios if others have more."""
         if self.scenarios == self.of_scenarios:
             return self.scheme
         return f"{self.scheme} ({self.scenarios} of {self.of_scenarios})"
 
     @property
     def interval_text(self) -> str:
-        """The interval of its mean log power, for people."""
+        """The interval of the mean log power as text."""
         return "{:.3f} to {:.3f}".format(*self.log_power_interval) if self.log_power_interval else "-"
 
     @property
     def frontier_text(self) -> str:
-        """Its frontier share with its interval, for people."""
+        """The frontier share with its interval as text."""
         return _percent_text(self.frontier_share, self.frontier_interval)
 
     @property
     def winning_text(self) -> str:
-        """Its winning rate with its interval, for people."""
+        """The winning rate with its interval as text."""
         return _percent_text(self.winning_rate, self.winning_interval)
 
     @property
     def utilisation_text(self) -> str:
-        """Its mean utilisation with its interval, for people."""
+        """The mean utilisation with its interval as text."""
         if self.mean_utilisation is None:
             return "-"
         return _percent_text(self.mean_utilisation, self.utilisation_interval)
@@ -78,13 +78,13 @@ class LeaderboardRow:
 
     @property
     def shortfall(self) -> str:
-        """How many runs failed, or were never tried."""
+        """How many runs failed or were never tried, as text."""
         runs = "run" if self.failed_runs == 1 else "runs"
         return f"{self.failed_runs} {runs} {'skipped' if self.refused else 'failed'}"
 
     @property
     def reason(self) -> str:
-        """The failure, without what `shortfall` says already."""
+        """The failure without the words that `shortfall` says already."""
         return self.failure.removeprefix(REFUSED)
 
 

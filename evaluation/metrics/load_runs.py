@@ -36,12 +36,12 @@ class FlowResult:
     """The scheme of the run, or its mix."""
     run: int
     flow: int
-    """From 1, in the order in which they began."""
+    """Number of the flow from 1, in the order in which flows began."""
     flow_scheme: str
     """The scheme of this flow."""
     metrics: FlowMetrics
     series: TimeSeries | None
-    """None where the logs were not kept."""
+    """None if the logs were not kept."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class RunResult:
     run: int
     flows: list[FlowResult]
     total: FlowMetrics
-    """Of all flows together."""
+    """Metrics of all flows together."""
     fairness: Fairness | None
     remarks: list[str] = field(default_factory=list)
     """Parts of its logs that are missing or were corrected."""
@@ -66,12 +66,12 @@ class Failure:
     run: int
     reason: str
     recorded: bool = False
-    """Whether it was known when it ran; otherwise its files are missing or broken."""
+    """Whether the failure was recorded when it ran; otherwise files are missing or broken."""
 
 
 @dataclass(frozen=True)
 class Conditions:
-    """Under which the runs of a scenario were run, as far as measuring depends on it."""
+    """The conditions of a scenario's runs, as far as the measurement depends on them."""
 
     schemes: dict[str, Any]
     """The session's entry for each scheme."""
@@ -107,7 +107,7 @@ class Conditions:
 
 
 def load_runs(found: list[RunFiles], conditions: Conditions) -> Iterator[RunResult | Failure]:
-    """Each run of `found`, or why it gave no figures; large logs by all cores, one in memory for each."""
+    """Yields each run of `found`, or its failure; large logs are read on all cores, one a core at a time."""
     size = sum(files.data_log.stat().st_size for files in found if files.data_log.exists())
     workers = min(len(os.sched_getaffinity(0)), len(found))
     if workers < 2 or size < WORTH_WORKERS_BYTES:
@@ -122,7 +122,7 @@ def load_runs(found: list[RunFiles], conditions: Conditions) -> Iterator[RunResu
 def _load_or_fail(conditions: Conditions, files: RunFiles) -> RunResult | Failure:
     try:
         return _load_run(files, conditions)
-    except ValueError as error:  # InputError among them: one broken log costs its own run
+    except ValueError as error:  # also InputError: one broken log costs only its own run
         return Failure(files.scheme, files.run, str(error))
 
 
@@ -169,7 +169,10 @@ def _from_logs(read: FlowLogs, files: RunFiles, conditions: Conditions) -> RunRe
 
 
 def _measured(read: FlowLogs, files: RunFiles, conditions: Conditions) -> dict[int, LinkLog]:
-    """The flows that can be measured: in the twin all, those that starved as well; if the log is whole."""
+    """The flows that can be measured, by number: those with packets; in the twin also those that starved.
+
+    Starved flows count only if the log is complete.
+    """
     nothing_at_all = not read.flows and not len(read.silent_flow.opportunity_ms)
     if conditions.run_s is None or read.remarks or nothing_at_all:
         return {number: log for number, log in read.flows.items() if _has_packets(log)}
@@ -184,7 +187,7 @@ def _has_packets(log: LinkLog) -> bool:
 
 
 def _check_clocks(logs: list[LinkLog], delay_ms: float) -> None:
-    """Raises ValueError: by the clocks of both ends most packets arrived before they were sent."""
+    """Raises ValueError if, by the clocks of both ends, most packets arrived before they were sent."""
     delays_ms = np.concatenate([log.departure_delay_ms for log in logs]) + delay_ms
     if not len(delays_ms):
         return

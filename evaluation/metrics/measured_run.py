@@ -24,9 +24,9 @@ class MeasuredRun:
     """Metrics of one run."""
 
     flows: list[FlowMetrics]
-    """In the order in which they began."""
+    """Metrics of each flow, in the order in which flows began."""
     total: FlowMetrics
-    """Of all packets together; of a single flow its own."""
+    """Metrics of all packets together; for a single flow, its own."""
     fairness: Fairness | None
 
 
@@ -42,15 +42,15 @@ def measure_run(
     """Measures the flows of a run; see `measure`.
 
     Args:
-        logs: of each flow, delays within the link.
+        logs: the log of each flow, with delays within the link.
         delay_ms: one-way propagation delay outside the link.
-        seconds: from the beginning of the first flow to the end of all.
-        begins_s: when each flow begins, after the first that was planned.
-        unseen_loss: probability of a loss stage behind where the logs were taken.
-        run_s: how long the first flow tried, whatever came through; None: it may have ended by itself.
+        seconds: from the beginning of the first flow to the end of all flows.
+        begins_s: when each flow begins, in s after the first planned flow.
+        unseen_loss: loss probability of a stage behind the place where the logs were taken.
+        run_s: how long the first flow tried to send; None: it may have ended by itself.
 
     Raises:
-        NothingToMeasureError: in a flow.
+        NothingToMeasureError: a flow has nothing to measure.
     """
     flows = []
     for index, (log, begin_s) in enumerate(zip(logs, begins_s, strict=True)):

@@ -38,7 +38,7 @@ _MOST_REASON_BYTES = 1 << 20
 _MOST_PROMISED = 10_000
 """The most missing runs that are named one by one."""
 _LONGEST_NAME = 200
-"""Of a scheme whose runs are files."""
+"""Longest name of a scheme: names of files contain it."""
 
 
 @dataclass(frozen=True)
@@ -49,11 +49,11 @@ class Scenario:
     backend: str
     description: str
     delay_ms: float
-    """One-way propagation; 0 where it is unknown."""
+    """One-way propagation delay; 0 if it is unknown."""
     runs: list[RunResult]
     failures: list[Failure]
     seen: dict[str, str] = field(default_factory=dict)
-    """Of each learned scheme, whether it was trained on this: `train`, `validation`, `no`, `unknown`."""
+    """For each learned scheme, whether it was trained on this: `train`, `validation`, `no`, `unknown`."""
 
     remarks: list[str] = field(default_factory=list)
     """Parts of its files that are missing or were corrected."""
@@ -67,12 +67,12 @@ class Scenario:
 
     @property
     def delivered(self) -> "Scenario":
-        """With the runs in which something came through, which have delays."""
+        """The scenario with only the runs in which packets arrived: only these have delays."""
         return replace(self, runs=[run for run in self.runs if run.total.delivers])
 
     @property
     def flows(self) -> list[FlowResult]:
-        """Of all runs."""
+        """The flows of all runs."""
         return [flow for run in self.runs for flow in run.flows]
 
 
@@ -97,10 +97,10 @@ class Evaluation:
 def load_evaluation(folder: Path) -> Evaluation:
     """Reads and measures every run in `folder`: an evaluation of ours, or a data directory of Pantheon's.
 
-    What is broken or missing costs its own run only, and is named: as a failure, or among the remarks.
+    A broken or missing file costs only its own run, and is reported as a failure or a remark.
 
     Raises:
-        InputError: it is neither, or no run in it can be read.
+        InputError: the folder is neither, or no run in it can be read.
     """
     check_holds_runs(folder)
     ours = (folder / "session.json").is_file()
@@ -158,7 +158,7 @@ def _session_scenario(
 
 
 def _not_run(scenario: Scenario, session: dict[str, Any]) -> list[str]:
-    """What an evaluation that was interrupted owes."""
+    """A remark on the runs that an interrupted evaluation has not run; empty if there are none."""
     there = {(run.scheme, run.run) for run in scenario.runs}
     there |= {(failure.scheme, failure.run) for failure in scenario.failures}
     planned = {(scheme, run) for scheme in session["schemes"] for run in range(1, session["runs"] + 1)}
@@ -197,7 +197,7 @@ def _load_pantheon(folder: Path) -> Evaluation:
 
 
 def _metadata(folder: Path) -> tuple[dict[str, Any], list[str]]:
-    """What Pantheon wrote of the test; without it nobody knows how long a run should last, and over what."""
+    """Pantheon's metadata of the test, and remarks; without metadata, path and length of runs are unknown."""
     try:
         metadata = _read_json(folder / PANTHEON_METADATA)
     except InputError as error:
@@ -219,7 +219,7 @@ def _metadata(folder: Path) -> tuple[dict[str, Any], list[str]]:
 
 
 def _number(metadata: dict[str, Any], name: str) -> float | None:
-    """None: it is not there, or is none that a test can have had."""
+    """A number of the metadata; None: it is missing or implausible."""
     value, (least, most) = metadata.get(name), _NUMBERS[name]
     return float(value) if isinstance(value, int | float) and least <= value <= most else None
 
@@ -232,7 +232,7 @@ def _promised(folder: Path, metadata: dict[str, Any]) -> list[RunFiles]:
 
 
 def _schemes(metadata: dict[str, Any]) -> list[str] | None:
-    """Those that ran; None where that is not said, or their runs are too many to look for."""
+    """The schemes of the metadata; None: they are not listed properly, or have too many runs to look for."""
     schemes, runs = metadata.get("cc_schemes"), _number(metadata, "run_times") or 0
     if not isinstance(schemes, list) or len(schemes) * max(1, runs) > _MOST_PROMISED:
         return None
@@ -243,7 +243,7 @@ def _schemes(metadata: dict[str, Any]) -> list[str] | None:
 def _scenario(
     empty: Scenario, conditions: Conditions, found: list[RunFiles], promised: list[RunFiles]
 ) -> Scenario:
-    """`empty` with the runs that were found, schemes in the session's order; what is missing has failed."""
+    """`empty` with the runs found, schemes in the session's order; promised runs not found are failures."""
     failed = recorded_failures(empty.folder)
     failures = [
         Failure(files.scheme, files.run, reason, recorded=True)

@@ -20,7 +20,7 @@ from .results import Evaluation, RunResult, Scenario
 
 SCHEMA = 1
 NEAR_BEST = 0.9
-"""Share of the best power within which a scheme wins a scenario."""
+"""A scheme with at least this share of the best power wins the scenario."""
 _FIGURES = (
     "throughput_mbps",
     "p95_delay_ms",
@@ -57,7 +57,7 @@ class SchemeMean:
 
     @property
     def delivers(self) -> bool:
-        """Whether anything came through."""
+        """Whether a packet arrived in any run."""
         return not math.isnan(self.p95_delay_ms)
 
     @property
@@ -68,32 +68,32 @@ class SchemeMean:
 
     @property
     def log_power(self) -> float:
-        """ln(Mbit/s per ms), a starved run's as of one packet in 30 s after 30 s."""
+        """ln(Mbit/s per ms); a starved run counts as one packet in 30 s with a delay of 30 s."""
         if self.runs_log_power is not None:
             return self.runs_log_power
         return math.log(self.throughput_mbps / self.p95_delay_ms)
 
     @property
     def power(self) -> float:
-        """Mbit/s per ms: the geometric mean over the runs."""
+        """Geometric mean over the runs, in Mbit/s per ms."""
         return math.exp(self.log_power)
 
     @property
     def compared_delay_ms(self) -> float:
-        """The mean p95 delay with that of starved runs."""
+        """The mean p95 delay over all runs; a starved run counts as STARVED_DELAY_MS."""
         if not self.delivers:
             return STARVED_DELAY_MS
         starved = self.starved_runs / self.runs
         return (1 - starved) * self.p95_delay_ms + starved * STARVED_DELAY_MS
 
     def clearly_beats(self, other: "SchemeMean") -> bool:
-        """Has both clearly more throughput and clearly less p95 delay."""
+        """Whether it has both clearly more throughput and clearly less p95 delay than `other`."""
         own, theirs = ((each.throughput_mbps, each.compared_delay_ms) for each in (self, other))
         return clearly_beats(*own, *theirs)
 
 
 def scheme_means(runs: list[RunResult]) -> list[SchemeMean]:
-    """Throughput and p95 delay of every scheme, all flows of a run together, the mean over its runs."""
+    """The mean of every scheme over its runs, with all flows of a run taken together."""
     schemes = dict.fromkeys(run.scheme for run in runs)
     return [scheme_mean(scheme, [run.total for run in runs if run.scheme == scheme]) for scheme in schemes]
 
@@ -125,9 +125,9 @@ def leaderboard(
     """The table over all scenarios, best first, in the order of `_standings`.
 
     Args:
-        scenarios: of each the means of the schemes that ran in it.
-        schemes: a row for each.
-        failed: of each scenario the schemes that failed in it; empty: none did.
+        scenarios: for each scenario, the means of the schemes that ran in it.
+        schemes: the schemes, with a row for each.
+        failed: for each scenario, the schemes that failed in it; empty: none did.
     """
     failed = failed or [()] * len(scenarios)
     standings = _standings(scenarios)
@@ -183,7 +183,7 @@ def _leaderboard_row(
     scheme: str, scenarios: list[list[SchemeMean]], failed: Sequence[Collection[str]]
 ) -> LeaderboardRow:
     ran = [(own, means) for means in scenarios for own in means if own.scheme == scheme]
-    # Where it failed it has no power, and is neither on the frontier nor a winner.
+    # A scenario in which the scheme only failed gives no power, and counts as off the frontier and not won.
     lost = [0.0] * sum(
         scheme in those and all(own.scheme != scheme for own in means)
         for means, those in zip(scenarios, failed, strict=True)

@@ -14,7 +14,7 @@ DELAY_BUCKETS = 1000
 
 @dataclass(frozen=True)
 class TimeSeries:
-    """Times in s since the flow's window began; rates in Mbit/s of IP bytes; delays one way in ms."""
+    """Times in s since the flow's window began; rates of IP bytes in Mbit/s; one-way delays in ms."""
 
     bin_s: Array
     """End of each bin, shape (bins,)."""
@@ -23,7 +23,7 @@ class TimeSeries:
     throughput_mbps: Array
     """Rate out of the link."""
     capacity_mbps: Array
-    """Empty where the log has no opportunities."""
+    """Rate of delivery opportunities; empty if the log has none."""
     delay_s: Array
     """When each kept packet left the link, shape (packets,)."""
     delay_ms: Array

@@ -1,4 +1,4 @@
-"""The page of `ccgym compare`: changes in a picture and in tables."""
+"""The page of `ccgym compare`: the changes as plots and tables."""
 
 import math
 from pathlib import Path
@@ -18,7 +18,7 @@ _ZERO = {"type": "line", "layer": "below", "line": {"color": _NEUTRAL, "width": 
 
 
 def write_comparison(comparison: Comparison, path: Path) -> None:
-    """Writes the page, which needs nothing but itself."""
+    """Writes the page, one self-contained file."""
     figures = {"changes": _changes(comparison), "scenarios": _scenarios(comparison)}
     content = {
         "packed": {"plotly": packed_plotly(), "figures": packed_json(figures)},
@@ -47,7 +47,7 @@ def _row(change: Change) -> dict[str, Any]:
 
 
 def _changes(comparison: Comparison) -> Figure:
-    """Of each scheme throughput, p95 delay and power, with intervals; 0 is no change."""
+    """The change of each scheme's throughput, p95 delay and power, with intervals; 0 is no change."""
     colours = styles([change.scheme for change in comparison.overall])
     heads = ("throughput (%)", "p95 delay (%)", "power (%)")
     traces: list[Figure] = []
@@ -104,7 +104,7 @@ def _bar(effect: Effect, name: str, colour: str, column: int) -> Figure:
 
 
 def _scenarios(comparison: Comparison) -> Figure:
-    """Every scheme over every scenario: change of throughput over change of p95 delay."""
+    """Change of throughput over change of p95 delay, for every scheme and scenario."""
     colours = styles([change.scheme for change in comparison.overall])
     traces: list[Figure] = []
     for scheme in dict.fromkeys(change.scheme for change in comparison.by_place):

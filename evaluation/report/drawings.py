@@ -1,4 +1,4 @@
-"""The pictures of Pantheon's report, for paper: the summary with its ellipses, the graphs of a run."""
+"""The plots of Pantheon's report, for paper: the summary with its ellipses, and the graphs of a run."""
 
 import math
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ from .palette import Style
 
 _CAPACITY = "linen"
 _PACKETS = 1200
-"""Of a flow that are drawn: a page of paper shows no more."""
+"""Most packets of a flow that are drawn: a page of paper shows no more."""
 _FLOWS = ("#0077bb", "#d55e00", "#009e73", "#cc79a7", "#b8860b", "#56b4e9", "#8775d8", "#6f7d1c")
 
 
@@ -72,7 +72,7 @@ def _delay_axis(axes: Axes, delays_ms: Sequence[float]) -> None:
 
 
 def _label(axes: Axes, means: Sequence[SchemeMean], styles: dict[str, Style]) -> None:
-    """Names beside the means, each moved up until it overlaps no other."""
+    """Writes names beside the means, each moved up until it overlaps no other."""
     taken: list[tuple[float, float, float]] = []
     place = axes.transData.transform
     for mean in sorted(means, key=lambda mean: mean.throughput_mbps):
@@ -93,7 +93,7 @@ def _label(axes: Axes, means: Sequence[SchemeMean], styles: dict[str, Style]) ->
 
 
 def draw_throughput(axes: Axes, run: RunResult) -> None:
-    """What each flow sent (dashed) and what came out, in bins, the link's capacity shaded."""
+    """Sending rate (dashed) and throughput of each flow in bins, with the link's capacity shaded."""
     first = run.flows[0].series
     assert first is not None
     if len(first.capacity_mbps):
@@ -119,12 +119,12 @@ def draw_throughput(axes: Axes, run: RunResult) -> None:
 
 
 def _stepped(bin_s: Array, values: Array) -> tuple[Array, Array]:
-    """One value per bin as one per edge: each holds back to the edge before."""
+    """Converts one value per bin to one per edge; each value holds back to the previous edge."""
     return np.concatenate([[0.0], bin_s]), np.concatenate([values[:1], values])
 
 
 def draw_delay(axes: Axes, run: RunResult) -> None:
-    """Per-packet one-way delay: of dense stretches the least and the most."""
+    """One-way delay of packets; where they are dense, only the least and the greatest."""
     for flow, colour in zip(run.flows, cycle(_FLOWS), strict=False):
         assert flow.series is not None
         series = flow.series.thinned(_PACKETS)
@@ -140,7 +140,7 @@ def draw_delay(axes: Axes, run: RunResult) -> None:
 
 
 def draw_fairness(axes: Axes, run: RunResult) -> None:
-    """Jain's index of the flows that have begun, in the same bins."""
+    """Jain's index of the flows that have begun, in the bins of the throughput."""
     assert run.fairness is not None
     axes.plot(run.fairness.bin_s, run.fairness.jain, color=_FLOWS[0], lw=1.4)
     axes.set_title(f"Jain's index (mean {run.fairness.mean:.3f})", fontsize=9)
@@ -163,6 +163,6 @@ def _legend(axes: Axes, **options: Any) -> None:
 
 
 def single_figure(width: float = 9, height: float = 5) -> tuple[Figure, Axes]:
-    """An empty picture."""
+    """An empty figure of this size in inches."""
     figure = Figure(figsize=(width, height), layout="constrained")
     return figure, figure.add_subplot()

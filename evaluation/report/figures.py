@@ -1,4 +1,4 @@
-"""The pictures of the report as plotly figures; the page gives them paper and ink."""
+"""The plots of the report as plotly figures; the page sets their background and ink."""
 
 import math
 from itertools import pairwise
@@ -25,7 +25,7 @@ _LABEL_PLACES = (
     ("bottom right", 1, -1),
     ("bottom left", -1, -1),
 )
-"""plotly's name of a place, and how far it is to the right of the mark and above it."""
+"""plotly's name of a text position, and its offset from the mark: to the right and up."""
 _PICTURE_PX = (960, 370)
 _LETTER_PX, _LINE_PX, _MARK_PX = 7.5, 17.0, 7.0
 _MOST_TICKS = 7
@@ -33,7 +33,7 @@ _NEUTRAL = "rgba(128,128,128,0.55)"
 
 
 def frontier(scenario: Scenario, styles: dict[str, Style]) -> Figure:
-    """Throughput over p95 delay of every scheme: mean, runs, and the ellipse of one standard deviation."""
+    """Throughput over p95 delay for every scheme: mean, runs, and the ellipse of one standard deviation."""
     traces: list[Figure] = []
     means = [mean for mean in scheme_means(scenario.runs) if mean.delivers]
     scenario = scenario.delivered
@@ -88,9 +88,9 @@ def _relative(scenario: Scenario, scheme: str) -> tuple[float, float]:
 
 
 def _label_places(means: list[SchemeMean], layout: Figure) -> list[str]:
-    """Where the name of each mean stands, so that no two overlap; empty: there is no room for it.
+    """The text position of each mean's name, so that no two overlap; empty: there is no room for it.
 
-    Best power first. Places are those of a picture of _PICTURE_PX with these axes.
+    Names are placed in the order of power, best first, in a plot of _PICTURE_PX with these axes.
     """
     taken: list[tuple[float, float, float, float]] = [
         (*_place(mean, layout), _MARK_PX, _MARK_PX) for mean in means
@@ -110,7 +110,7 @@ def _label_places(means: list[SchemeMean], layout: Figure) -> list[str]:
 
 
 def _place(mean: SchemeMean, layout: Figure) -> tuple[float, float]:
-    """Of a mean in the picture, in px from its lower left."""
+    """The position of a mean in the plot, in px from its lower left corner."""
     delay = math.log10(mean.p95_delay_ms) if "type" in layout["xaxis"] else mean.p95_delay_ms
     left, right = layout["xaxis"]["range"]
     up = mean.throughput_mbps / layout["yaxis"]["range"][1]
@@ -118,12 +118,12 @@ def _place(mean: SchemeMean, layout: Figure) -> tuple[float, float]:
 
 
 def _overlap(one: tuple[float, float, float, float], other: tuple[float, float, float, float]) -> bool:
-    """Of boxes given by their middle and half their width and height."""
+    """Whether two boxes overlap; each is (x, y, width / 2, height / 2) with its middle at (x, y)."""
     return abs(one[0] - other[0]) < one[2] + other[2] and abs(one[1] - other[1]) < one[3] + other[3]
 
 
 def _cloud(points: Any, scheme: str, style: Style, ellipse: bool = True) -> list[Figure]:
-    """The single runs, small, and the ellipse around them."""
+    """The single runs as small marks, and the ellipse around them."""
     runs = {
         "type": "scatter",
         "mode": "markers",
@@ -154,7 +154,7 @@ def _cloud(points: Any, scheme: str, style: Style, ellipse: bool = True) -> list
 
 
 def _ellipse(points: Any) -> Any:
-    """Points one standard deviation around the mean, along the axes of the covariance."""
+    """Points of the ellipse one standard deviation around the mean, along the axes of the covariance."""
     spread, axes = np.linalg.eigh(np.cov(points.T))
     turn = np.linspace(0, 2 * math.pi, _ELLIPSE_POINTS)
     circle = np.stack([np.cos(turn), np.sin(turn)], axis=1)
@@ -181,7 +181,7 @@ def _mean_marker(
 
 
 def _frontier_line(means: list[SchemeMean]) -> list[Figure]:
-    """Steps from one mean that no other beats to the next."""
+    """The frontier as steps between the means that no other mean beats."""
     best: list[SchemeMean] = []
     for mean in sorted(means, key=lambda mean: (mean.p95_delay_ms, -mean.throughput_mbps)):
         if not best or mean.throughput_mbps > best[-1].throughput_mbps:
@@ -217,7 +217,7 @@ def _capacity_line(capacity: float) -> Figure:
 
 
 def _delay_axis(values: list[float], title: str) -> Figure:
-    """Inverted, as in Pantheon; logarithmic to base 2 when the values span much."""
+    """The delay axis: inverted as in Pantheon; logarithmic to base 2 if the values span a large ratio."""
     low, high = min(values, default=1.0), max(values, default=1.0)
     axis: Figure = {"title": {"text": title}}
     if high <= WIDE * low:
@@ -239,6 +239,6 @@ def log_axis(low: float, high: float) -> Figure:
 
 
 def rounded(values: Any) -> list[float]:
-    """Four significant decimals are more than a picture shows."""
+    """The values rounded to four decimals, more than a plot shows."""
     rounded: list[float] = np.round(np.asarray(values, np.float64), 4).tolist()
     return rounded

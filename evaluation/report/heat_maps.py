@@ -1,4 +1,4 @@
-"""A leaderboard too large for a table of figures, as figures: one per group of emulators."""
+"""Heat maps in place of a table that would be too large: one for each group of emulators."""
 
 import math
 
@@ -13,7 +13,7 @@ _SHADES = [[0, "#f3f4f6"], [0.35, "#fde68a"], [0.7, "#5eead4"], [1, "#0d9488"]]
 
 
 def heat_maps(evaluation: Evaluation) -> dict[str, Figure]:
-    """By group: scenarios down, schemes that ran across, shaded by power as a share of the row's best."""
+    """Heat maps by group: a row per scenario, a column per scheme, shaded by power / best of the row."""
     groups: dict[str, list[Scenario]] = {}
     for scenario in evaluation.scenarios:
         groups.setdefault(scenario.label.partition("/")[0], []).append(scenario)

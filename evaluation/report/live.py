@@ -1,4 +1,4 @@
-"""A running evaluation in a browser of this machine: progress, leaderboard so far, last runs."""
+"""Shows a running evaluation in a browser on this machine: progress, leaderboard so far, last runs."""
 
 import json
 import re
@@ -22,7 +22,7 @@ LAST_RUNS = 12
 
 
 class LiveEvaluation:
-    """What is known of an evaluation so far; safe to read from another thread."""
+    """The state of a running evaluation; other threads may read it."""
 
     def __init__(self, title: str) -> None:
         self._lock = threading.Lock()
@@ -34,12 +34,12 @@ class LiveEvaluation:
         self._leaderboard: tuple[int, list[dict[str, Any]]] = (0, [])
 
     def begin(self, total: int, done: int) -> None:
-        """Says how many runs there are, and how many stand already."""
+        """Sets how many runs there are, and how many are done already."""
         with self._lock:
             self._total, self._done = total, done
 
     def add_outcome(self, evaluation: Evaluation) -> None:
-        """Takes in what was run before."""
+        """Adds the runs of an earlier, interrupted evaluation."""
         with self._lock:
             self._added += 1
             for scenario in evaluation.scenarios:
@@ -47,7 +47,7 @@ class LiveEvaluation:
                     self._totals[scenario.label][run.scheme].append(run.total)
 
     def add(self, outcome: Outcome) -> None:
-        """Takes in a run that has just ended."""
+        """Adds a run that has just ended."""
         planned = outcome.planned
         row: dict[str, Any] = {
             "emulator": planned.emulator.label,
@@ -68,7 +68,7 @@ class LiveEvaluation:
             self._last = [row, *self._last][:LAST_RUNS]
 
     def state(self) -> dict[str, Any]:
-        """What the page shows."""
+        """The content of the page, for JSON."""
         rows = self._rows()
         with self._lock:
             return {
@@ -81,7 +81,7 @@ class LiveEvaluation:
             }
 
     def _rows(self) -> list[dict[str, Any]]:
-        """The leaderboard: its intervals take a second, in which runs must not wait to be added."""
+        """The leaderboard, computed without the lock: its intervals take a second, and runs must not wait."""
         with self._computing:
             with self._lock:
                 added = self._added
@@ -98,7 +98,7 @@ class LiveEvaluation:
 
 
 def _rows(scenarios: list[list[Any]], schemes: list[str]) -> list[dict[str, Any]]:
-    """By scheme, over the scenarios it has run in: they are not the same for all until the end."""
+    """A row for each scheme over the scenarios it has run in so far, which differ until the end."""
     rows: Iterable[Any] = leaderboard(scenarios, schemes) if scenarios else []
     counts = {
         scheme: sum(mean.scheme == scheme for means in scenarios for mean in means) for scheme in schemes
@@ -115,11 +115,11 @@ def _rows(scenarios: list[list[Any]], schemes: list[str]) -> list[dict[str, Any]
 
 
 class LiveServer:
-    """Serves a live evaluation at `url` for as long as the context lasts.
+    """Serves a live evaluation at `url` as long as the context lasts.
 
     Args:
-        live: what is shown.
-        port: 0: any free one.
+        live: the evaluation to show.
+        port: TCP port; 0: any free one.
 
     Raises:
         InputError: the port is taken.
@@ -147,9 +147,9 @@ class LiveServer:
 
 def _handler(live: LiveEvaluation, page: bytes) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:  # its name is the protocol's
-            # A page of elsewhere must not read this one under a name that leads here.
-            # Browsers leave port 80 out of it.
+        def do_GET(self) -> None:  # the name that http.server calls
+            # DNS rebinding: a page of another origin must not read this one by a name that leads here.
+            # Browsers leave port 80 out of the Host header.
             if re.sub(r":\d+$", "", self.headers.get("Host", "")) not in (ADDRESS, "localhost"):
                 self.send_error(403)
             elif self.path == "/":
@@ -160,7 +160,7 @@ def _handler(live: LiveEvaluation, page: bytes) -> type[BaseHTTPRequestHandler]:
                 self.send_error(404)
 
         def log_message(self, *_: object) -> None:
-            """Says nothing: stderr is the evaluation's."""
+            """Prints nothing: stderr belongs to the evaluation."""
 
         def _answer(self, kind: str, content: bytes) -> None:
             self.send_response(200)

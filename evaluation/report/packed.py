@@ -1,4 +1,4 @@
-"""What a page holds until it is asked for: compressed, for the browser's own DecompressionStream."""
+"""Compressed parts of a page, which the browser's DecompressionStream unpacks when they are needed."""
 
 import base64
 import gzip
@@ -12,16 +12,16 @@ _LEVEL = 9
 
 
 def packed_text(text: str) -> str:
-    """Any text, fit to stand in a script element."""
+    """Any text, compressed and encoded for a script element."""
     return base64.b64encode(gzip.compress(text.encode(), _LEVEL, mtime=0)).decode()
 
 
 def packed_json(content: Any) -> str:
-    """The same of what JSON can say."""
+    """The same for a JSON value."""
     return packed_text(json.dumps(content, separators=(",", ":"), allow_nan=False))
 
 
 @cache
 def packed_plotly() -> str:
-    """What draws the figures, the same in every page: it takes a fifth of a second."""
+    """plotly.js, packed; computed once, because packing takes a fifth of a second."""
     return packed_text(get_plotlyjs())

@@ -1,7 +1,7 @@
-"""One colour and one marker per scheme, the same in every picture, legible on light and on dark paper.
+"""One colour and one marker per scheme, the same in every plot, legible on light and dark backgrounds.
 
-Colours are after Okabe and Ito (2008) and Tol (2021), told apart by the colour-blind; where they run out,
-markers tell.
+Colours are after Okabe and Ito (2008) and Tol (2021), which the colour-blind can tell apart; when colours run
+out, markers differ.
 """
 
 from dataclasses import dataclass
@@ -40,7 +40,7 @@ _MARKERS = [
     "star-square",
     "hexagram",
 ]
-"""One more than colours, whose neighbours differ: a marker comes back in the next colour."""
+"""One marker more than colours, so that a marker comes back in another colour."""
 
 _PENS = {
     "diamond": "D",
@@ -71,11 +71,11 @@ class Style:
     colour: str
     """#rrggbb."""
     marker: str
-    """plotly's name."""
+    """plotly's name of the marker."""
 
     @property
     def pen(self) -> str:
-        """Matplotlib's marker that looks most like it."""
+        """The most similar marker of Matplotlib."""
         return _PENS[self.marker]
 
     def translucent(self, opacity: float) -> str:

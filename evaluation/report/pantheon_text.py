@@ -1,4 +1,4 @@
-"""The report as a text, in Pantheon's layout: what was tested, the table, statistics of every run."""
+"""The report as text in Pantheon's layout: the test, the table, and the statistics of every run."""
 
 import math
 import time
@@ -37,7 +37,7 @@ def write_text(evaluation: Evaluation, scenario: Scenario, path: Path) -> None:
 
 
 def opening(evaluation: Evaluation, scenario: Scenario) -> list[str]:
-    """What was tested, on what."""
+    """The opening lines: what was tested, and on which system."""
     session = evaluation.session
     schemes, runs = _counts(evaluation, scenario)
     flows = max((len(run.flows) for run in scenario.runs), default=1)
@@ -68,7 +68,7 @@ def _counts(evaluation: Evaluation, scenario: Scenario) -> tuple[int, int]:
 
 
 def _schemes(evaluation: Evaluation, scenario: Scenario) -> list[str]:
-    """Those that ran here or should have."""
+    """The schemes that ran in the scenario or should have."""
     here = {run.scheme for run in scenario.runs} | {failure.scheme for failure in scenario.failures}
     return [scheme for scheme in evaluation.schemes if scheme in here]
 
@@ -79,7 +79,7 @@ def _interval(session: dict[str, Any]) -> float:
 
 
 def table_rows(evaluation: Evaluation, scenario: Scenario) -> list[list[str]]:
-    """Pantheon's table: its heads, then a row for each scheme; means over the runs, of each flow."""
+    """Pantheon's table: its heads, then a row for each scheme with the means of each flow over the runs."""
     flows = sorted({flow.flow for run in scenario.runs for flow in run.flows}) or [1]
     heads = ("avg tput (Mbit/s)", "95th-%ile delay (ms)", "loss rate (%)")
     rows = [["scheme", "# runs", *(f"mean {head}, flow {flow}" for head in heads for flow in flows)]]
@@ -98,7 +98,7 @@ def _cells(runs: list[RunResult], flows: list[int]) -> Iterator[str]:
 
 
 def statistics(scenario: Scenario, run: RunResult) -> str:
-    """The page of a run, under the times that its own says."""
+    """The statistics page of a run, with the times of its own page."""
     page = RunFiles(scenario.folder, run.scheme, run.run).statistics
     text = read_bytes(page, "the page", _MOST_PAGE_BYTES) if page.is_file() else b""
     head = page_head(text.decode(errors="replace"))

@@ -1,4 +1,4 @@
-"""`report.pdf`: the pages of Pantheon's report for each scenario, and every picture as a file of its own."""
+"""`report.pdf`: the pages of Pantheon's report for each scenario; and every plot as a file of its own."""
 
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -19,19 +19,19 @@ from .run_figures import has_series
 _PAGE = (8.27, 11.69)
 _LANDSCAPE = (11.69, 8.27)
 _LINES, _CHARACTERS = 78, 110
-"""Of a page of text, and of a line of it."""
+"""Most lines of a page of text, and most characters of a line."""
 _COLUMN_LINES = 21
-"""Of each of the two columns above a run's pictures."""
+"""Most lines of each of the two columns above a run's plots."""
 _ROWS = 34
-"""Of a page of the table."""
+"""Most rows of a page of the table."""
 _DPI = 150
 _DRAWN_AS = partial(rc_context, {"text.parse_math": False, "axes.titley": 1.0})
-"""As a context: a name with two dollar signs is no formula, and titles, which stand above all else, look for
-no free place: that takes a fifteenth of the time."""
+"""A context: a name with two dollar signs is no formula; titles, which are above all else, are put at a fixed
+place, because the search for a free one would take a fifteenth of the time."""
 
 
 def write_pdf(evaluation: Evaluation, path: Path) -> None:
-    """Writes it; runs without logs have statistics only."""
+    """Writes `report.pdf`; runs without logs have statistics only."""
     replace_file(path, lambda fresh: _write_pages(evaluation, fresh))
 
 
@@ -60,7 +60,7 @@ def _scenario_pages(
 
 
 def _text_pages(title: str, text: list[str]) -> Iterator[Figure]:
-    """As many as it takes; long lines go on in the next one."""
+    """Pages of text, as many as needed; long lines are wrapped."""
     lines = [part for line in text for part in wrap(line, _CHARACTERS, subsequent_indent="  ") or [""]]
     for begin in range(0, len(lines), _LINES):
         figure = Figure(figsize=_PAGE)
@@ -98,7 +98,7 @@ def _table_page(head: list[str], rows: list[list[str]]) -> Figure:
 
 
 def _run_pages(scenario: Scenario, run: RunResult) -> Iterator[Figure]:
-    """Statistics above the pictures; those of many flows go on behind."""
+    """The statistics of a run above its plots; those of many flows continue on further pages."""
     title, lines = f"Run {run.run}: Statistics of {run.scheme}", statistics(scenario, run).splitlines()
     above = 2 * _COLUMN_LINES
     yield _run_page(title, lines[:above], run)
@@ -121,7 +121,7 @@ def _run_page(title: str, lines: list[str], run: RunResult) -> Figure:
 
 
 def write_figures(evaluation: Evaluation, folder: Path, kinds: Sequence[str]) -> None:
-    """Every picture as a file of each kind, under Pantheon's names, a folder for each scenario."""
+    """Writes every plot as a file of each kind, under Pantheon's names, in a folder for each scenario."""
     colours = styles(evaluation.schemes)
     for scenario in evaluation.scenarios:
         place = folder / scenario.label

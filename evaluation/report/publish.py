@@ -40,7 +40,7 @@ def publish(
         for scenario in there:
             write_text(evaluation, scenario, scenario.folder / "report.txt")
     if "pdf" in formats or figures:
-        from .pdf_report import write_figures, write_pdf  # late: with it comes matplotlib
+        from .pdf_report import write_figures, write_pdf  # late: it imports matplotlib
 
         if "pdf" in formats:
             write_pdf(evaluation, folder / "report.pdf")
@@ -57,7 +57,7 @@ FRONTIER_NOTE = (
 
 
 def leaderboard_lines(summary: dict[str, Any]) -> list[str]:
-    """A summary's leaderboards as tables for a terminal: of what no learned scheme has seen, then of all."""
+    """A summary's leaderboards as tables for a terminal: over unseen scenarios first, then over all."""
     return [*_leaderboards(summary), *([FRONTIER_NOTE] if summary["table"] else [])]
 
 

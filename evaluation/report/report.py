@@ -1,4 +1,4 @@
-"""`report.html`: the whole evaluation on one page that needs nothing but itself."""
+"""`report.html`: the whole evaluation on one self-contained page."""
 
 import math
 from collections.abc import Iterable
@@ -34,11 +34,11 @@ from .static_plot import static_plot
 
 UNKNOWN = "\N{EN DASH}"
 MOST_CELLS = 100
-"""Scenarios times schemes that are shown as a table of figures; more of them as heat maps."""
+"""Most cells (scenarios times schemes) of a table of figures; larger ones become heat maps."""
 MOST_OPEN = 12
-"""Scenarios whose sections are shown open; of more they are closed, and filled once opened."""
+"""Most scenarios whose sections are open; with more, sections are closed and filled when opened."""
 MOST_PACKETS, FEWEST_PACKETS = 300_000, 40
-"""Of all flows together; of each."""
+"""Packets drawn over time: most of all flows together, and the fewest to which a flow is thinned."""
 _COLUMNS = {
     "throughput_mbps": ("throughput", "Mbit/s", 1, 2, max),
     "utilisation": ("utilisation", "%", 100, 1, max),
@@ -50,13 +50,13 @@ _COLUMNS = {
     "pantheon_loss": ("not received", "%, Pantheon's loss", 100, 2, min),
     "power": ("power", "kbit/s per ms", 1000, 1, max),
 }
-"""Metric -> its heading, unit, factor to that unit, decimals, and which end is best."""
+"""By metric: heading, unit, factor to that unit, decimals, and whether least or most is best."""
 _COLUMNS_OF_ENDS = {
     "completions": ("ended", "flows or answers", 1, 0, max),
     "mean_completion_ms": ("mean completion", "ms", 1, 1, min),
     "p95_completion_ms": ("p95 completion", "ms", 1, 1, min),
 }
-"""The same, where the application of a flow has sent all, or answers."""
+"""The same for flows whose application completes transfers or requests."""
 _ALL_COLUMNS = _COLUMNS | _COLUMNS_OF_ENDS
 
 
@@ -77,7 +77,7 @@ def write_report(evaluation: Evaluation, path: Path) -> None:
 
 @cache
 def page_environment() -> Environment:
-    """Of the templates."""
+    """The environment of the page's templates."""
     return Environment(
         loader=PackageLoader("ccgym.evaluation.report", "templates"),
         autoescape=select_autoescape(["html"]),
@@ -139,7 +139,7 @@ def _content(evaluation: Evaluation) -> dict[str, Any]:
 
 
 def _packets_of_a_flow(evaluation: Evaluation) -> int:
-    """How many of each are drawn over time, so that a page of many flows stays small."""
+    """How many packets of each flow are drawn over time; fewer if there are many, to keep the page small."""
     flows = sum(len(scenario.flows) for scenario in evaluation.scenarios)
     return max(FEWEST_PACKETS, MOST_PACKETS // max(1, flows))
 
@@ -156,7 +156,7 @@ def _section(index: int, scenario: Scenario, colours: dict[str, str], figures: d
 
 
 def _leaderboards(evaluation: Evaluation, leaderboard: list[LeaderboardRow]) -> list[dict[str, Any]]:
-    """The headline first: what no learned scheme has seen, unless that is all or nothing."""
+    """The leaderboards; first that of the scenarios no learned scheme has seen, unless it has all or none."""
     scenarios = evaluation.scenarios
     unseen = sum(scenario.is_unseen for scenario in scenarios)
     if unseen in (0, len(scenarios)):
@@ -187,7 +187,7 @@ def _scenario_content(index: int, scenario: Scenario) -> dict[str, Any]:
 
 
 def _runs(scenario: Scenario) -> list[int]:
-    """The numbers of the runs whose course is known."""
+    """The numbers of the runs whose logs were kept."""
     return sorted({run.run for run in scenario.runs if has_series(run)})
 
 
@@ -222,7 +222,7 @@ def _cell(runs: list[RunResult], metric: str, best: float) -> dict[str, Any]:
     if _is_unknown([run.total for run in runs], metric):
         return {"text": UNKNOWN, "interval": "", "best": False}
     mean, values = _mean(runs, metric), [getattr(run.total, metric) for run in runs]
-    if math.isnan(mean):  # nothing came through
+    if math.isnan(mean):  # no packet arrived
         return {"text": UNKNOWN, "interval": "", "best": False}
     interval = mean_interval([value for value in values if not math.isnan(value)])
     possible = (0, 1 if unit.startswith("%") else math.inf)
@@ -243,7 +243,7 @@ def _mean(runs: list[RunResult], metric: str) -> float:
 
 
 def _flow_rows(runs: list[RunResult], columns: Iterable[str]) -> list[dict[str, Any]]:
-    """The means of each flow of a scheme that ran several."""
+    """The means of each flow of a scheme whose runs have several flows."""
     flows = {flow.flow: flow.flow_scheme for run in runs for flow in run.flows}
     if len(flows) == 1:
         return []
@@ -263,7 +263,7 @@ def _figure(metrics: list[FlowMetrics], metric: str) -> str:
 
 
 def _is_unknown(metrics: list[FlowMetrics], metric: str) -> bool:
-    """On a real path nobody knows what the link could have delivered."""
+    """Whether a metric is unknown: on a real path, the capacity of the link is."""
     return metric == "utilisation" and not any(each.capacity_mbps for each in metrics)
 
 
@@ -273,7 +273,7 @@ def _mean_jain(runs: list[RunResult]) -> str:
 
 
 def _glance(evaluation: Evaluation) -> list[dict[str, Any]]:
-    """Per scenario, what each scheme reached, with its power as a share of the best."""
+    """The results of each scheme by scenario, with its power as a share of the best."""
     rows = []
     for index, scenario in enumerate(evaluation.scenarios):
         means = {mean.scheme: mean for mean in scheme_means(scenario.runs)}

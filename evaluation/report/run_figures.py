@@ -1,4 +1,4 @@
-"""The pictures of single runs over time, as plotly figures."""
+"""Plots of single runs over time, as plotly figures."""
 
 from typing import Any
 
@@ -12,10 +12,10 @@ from .palette import Style
 
 _ROW_PX = 170
 _GAP_SHARES = {2: 0.12, 3: 0.2}
-"""Of a column's width, between two of so many: there stand ticks and title of the next one's axis."""
+"""Gap between columns, by their number, as a share of a column's width: room for the next axis's labels."""
 _CAPACITY = "rgba(128,128,128,0.16)"
 _FLOW_COLOURS = ("#0077bb", "#d55e00", "#009e73", "#cc79a7", "#b8860b", "#56b4e9", "#8775d8", "#6f7d1c")
-"""Of the flows of one run, in turn; a flow alone has the colour of its scheme."""
+"""Colours of the flows of one run, in turn; a lone flow has the colour of its scheme."""
 
 
 def runs_over_time(scenario: Scenario, number: int, styles: dict[str, Style], most_packets: int) -> Figure:
@@ -117,7 +117,7 @@ def _sent_trace(name: str, series: TimeSeries, begins_s: float, style: Style, ax
 
 
 def _stepped(values: Array) -> list[float]:
-    """One value per bin as one per edge: each holds back to the edge before."""
+    """Converts one value per bin to one per edge; each value holds back to the previous edge."""
     return [*values[:1], *values]
 
 
@@ -140,7 +140,7 @@ def _fairness_trace(run: RunResult, style: Style, axis: int) -> Figure:
 
 
 def _row_axes(runs: list[RunResult], axes: list[int], last: bool) -> Figure:
-    """All rows share their scales, so that schemes compare at a glance."""
+    """The axes of a row; all rows share their scales, so that schemes can be compared."""
     series = [flow.series for run in runs for flow in run.flows if flow.series is not None]
     end_s = max(run.total.duration_ms for run in runs) / 1000
     top = max(max(*each.sent_mbps, *each.throughput_mbps, *each.capacity_mbps, 0.0) for each in series) or 1.0

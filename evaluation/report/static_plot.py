@@ -1,6 +1,6 @@
-"""A frontier as it is seen before the chart library has been loaded: the same figure, drawn as SVG.
+"""Draws a frontier as SVG, shown until the browser has loaded the chart library, which takes seconds.
 
-To load the library takes a browser seconds. Marks are discs here, whatever their shape there.
+All marks are discs here, whatever their shape in the library.
 """
 
 import math
@@ -12,17 +12,17 @@ from .figures import Figure
 
 _WIDTH, _HEIGHT = 1072, 460
 _LEFT, _TOP, _RIGHT, _BOTTOM = 62, 20, 16, 56
-"""Margins, as the page gives them to the library."""
+"""Margins in px, the same as the page gives the library."""
 _TICKS = 6
 _LABEL_PX = {"top": -14, "middle": 4, "bottom": 22}
 _ANCHORS = {"left": "end", "center": "middle", "right": "start"}
 
 Place = Callable[[float], float]
-"""From a value to px."""
+"""Maps a value to px."""
 
 
 def static_plot(figure: Figure) -> str:
-    """The SVG; its ink is that of the page."""
+    """The figure as SVG text in the ink of the page."""
     layout = figure["layout"]
     x = _place(layout["xaxis"], _LEFT, _WIDTH - _RIGHT)
     y = _place(layout["yaxis"], _HEIGHT - _BOTTOM, _TOP)
@@ -64,7 +64,7 @@ def _ticks(axis: dict[str, Any]) -> list[tuple[float, str]]:
 
 
 def _round_step(least: float) -> float:
-    """1, 2 or 5 times a power of ten."""
+    """The least step of at least `least` that is 1, 2 or 5 times a power of ten."""
     power = 10.0 ** math.floor(math.log10(least))
     return next(factor * power for factor in (1, 2, 5, 10) if factor * power >= least * (1 - 1e-9))
 

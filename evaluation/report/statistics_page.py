@@ -11,7 +11,7 @@ _HEAD_LINES = 6
 
 
 def statistics_page(run: MeasuredRun, started: float, ended: float, offset_ms: float | None = None) -> str:
-    """The page of a run; `started` and `ended` in s since the epoch, `offset_ms`: of the remote clock."""
+    """The page of a run. `started` and `ended` in s since the epoch; `offset_ms`: the remote clock's."""
     head = [
         f"Start at: {_utc(started)}",
         f"End at: {_utc(ended)}",

@@ -15,7 +15,7 @@ _HEAD = ("emulator", "backend", "scheme", "run", "flow", "flow_scheme", "jain_in
 
 
 def write_table(evaluation: Evaluation, path: Path) -> None:
-    """Writes it."""
+    """Writes `report.csv`."""
     with replaced_text(path) as stream:
         columns = [*_HEAD, *(field.name for field in fields(FlowMetrics))]
         writer = csv.DictWriter(stream, columns, lineterminator="\n")

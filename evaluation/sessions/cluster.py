@@ -1,7 +1,7 @@
-"""Runs in virtual time on a Ray cluster: the figures are those of this machine, to the bit.
+"""Runs in virtual time on a Ray cluster, with the same figures as on this machine, to the bit.
 
-A run is a task. What it leaves comes back as the contents of its files; policies travel with it. One whose
-worker or machine is lost is run again elsewhere.
+Each run is a task. Policies travel with the task, and the contents of its files come back. If its worker or
+machine is lost, a task runs again elsewhere.
 """
 
 import tempfile
@@ -20,7 +20,7 @@ from .executors import check_travels, policies_of, with_policies
 from .session import Outcome, Plan, PlannedRun, carry_out, emulator_folder
 
 MOST_AT_ONCE = 1000
-"""Tasks that are given out and have not come back."""
+"""Most tasks that are submitted and not finished."""
 
 
 @dataclass(frozen=True)
@@ -31,10 +31,10 @@ class _Done:
 
 
 def open_cluster(plan: Plan, address: str) -> Executor:
-    """The cluster, connected.
+    """Connects to the cluster.
 
     Raises:
-        InputError: something of the plan runs on this machine only, or there is no cluster.
+        InputError: a part of the plan runs on this machine only, or there is no cluster.
     """
     if plan.backend != "twin":
         raise InputError(f"--ray: the backend {plan.backend} runs on this machine; leave it out")
@@ -47,7 +47,7 @@ def open_cluster(plan: Plan, address: str) -> Executor:
 def run_on_cluster(
     plan: Plan, folder: Path, planned_runs: list[PlannedRun], cluster: Executor
 ) -> Iterator[Outcome]:
-    """As `run_session`, on the cluster, which it leaves at the end; outcomes come as they are ready."""
+    """As `run_session`, on the cluster: yields outcomes as they are ready, and disconnects at the end."""
     waiting, running = deque(planned_runs), dict[Future[_Done], PlannedRun]()
     with cluster:
         while waiting or running:
@@ -60,7 +60,7 @@ def run_on_cluster(
 
 
 def _run_there(plan: Plan, planned: PlannedRun, policies: dict[Path, bytes]) -> _Done:
-    """The task: runs in a folder of its own."""
+    """The task of a worker: runs in a temporary folder and returns the contents of its files."""
     with with_policies([planned.scheme], policies) as (scheme,), tempfile.TemporaryDirectory() as name:
         there = Path(name)
         written = emulator_folder(there, planned.emulator.label)
@@ -71,7 +71,7 @@ def _run_there(plan: Plan, planned: PlannedRun, policies: dict[Path, bytes]) -> 
 
 
 def _keep(planned: PlannedRun, folder: Path, result: _Done) -> Outcome:
-    """Puts its files where they belong, last the page that says that it is complete."""
+    """Writes the files of a run; the statistics page last, as it marks the run as complete."""
     files = planned.files(folder)
     for name, content in sorted(result.files.items(), key=lambda each: each[0] == files.statistics.name):
         replace_file(files.folder / name, lambda fresh, content=content: fresh.write_bytes(content))  # type: ignore[misc]

@@ -1,4 +1,4 @@
-"""Who runs in virtual time: the cores of this machine, or a Ray cluster; the figures are the same."""
+"""Executors of runs in virtual time: threads of this machine, or a Ray cluster, with the same figures."""
 
 import os
 import tempfile
@@ -15,9 +15,9 @@ from ccgym.evaluation.schemes import Scheme
 
 @contextmanager
 def open_executor(ray_address: str | None, workers: int | None = None) -> Iterator[Executor]:
-    """So many threads (None: one for each core), or a cluster.
+    """Opens an executor of `workers` threads (None: one for each core), or a cluster.
 
-    On a cluster, functions and arguments are pickled; a task whose worker or machine is lost runs again.
+    A cluster pickles functions and arguments; a task whose worker or machine is lost runs again.
 
     Raises:
         InputError: Ray is not installed, or there is no cluster.
@@ -33,7 +33,7 @@ def open_executor(ray_address: str | None, workers: int | None = None) -> Iterat
 
 
 def check_travels(schemes: Sequence[Scheme]) -> None:
-    """Raises InputError: a scheme is of this machine, whose files do not come along."""
+    """Raises InputError if a scheme cannot run on other machines, because its files do not travel."""
     for scheme in schemes:
         for member in scheme.line_up(1):
             if member.outside_file is not None:
@@ -41,14 +41,14 @@ def check_travels(schemes: Sequence[Scheme]) -> None:
 
 
 def policies_of(schemes: Sequence[Scheme]) -> dict[Path, bytes]:
-    """The policy files that run in them: they travel with a task."""
+    """The contents of the schemes' policy files, which travel with a task."""
     files = {member.policy_file for scheme in schemes for member in scheme.line_up(1)}
     return {file: read_bytes(file, "the policy") for file in files if file is not None}
 
 
 @contextmanager
 def with_policies(schemes: Sequence[Scheme], policies: dict[Path, bytes]) -> Iterator[list[Scheme]]:
-    """The schemes with copies of their policies, on whatever machine this is."""
+    """The schemes with local copies of their policies, on the machine of a task."""
     with tempfile.TemporaryDirectory(prefix="ccgym-") as name:
         copies = {file: Path(name) / f"{index}.safetensors" for index, file in enumerate(policies)}
         for file, copy in copies.items():

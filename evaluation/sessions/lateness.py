@@ -1,8 +1,8 @@
-"""How late the real shells were, told by their own logs.
+"""Measures from the shells' own logs how late real shells were.
 
-mm-link writes down when a packet should leave, not when it does. What it says of an ACK's arrival at the
-other direction is a reading of the clock. Between the two lie twice the propagation delay and everything that
-was late: the link's own exit, both passes of mm-delay, and the receiver. In the twin that is nothing.
+mm-link logs when a packet should leave, not when it does, but reads the clock when an ACK arrives at the
+other direction. Between the two lie twice the propagation delay and every lateness: of the link's exit, of
+both passes of mm-delay, and of the receiver. In the twin all of these are 0.
 """
 
 from pathlib import Path
@@ -12,19 +12,19 @@ from ccgym.envs.logs.event_log import Array
 from ccgym.envs.logs.link_log import LinkLog, read_link_log
 
 SMALLEST_DATA_BYTES = 1000
-"""Data packets are larger, ACKs smaller."""
+"""Data packets are larger than this, ACKs smaller."""
 
 
 def lateness_ms(data: LinkLog, acks: LinkLog, delay_ms: float) -> Array | None:
-    """How late each packet that left the uplink was acknowledged, in ms, shape (packets,).
+    """How late the ACK of each packet that left the uplink was, in ms, shape (packets,).
 
     Args:
-        data: log of the uplink of one of our own flows, whose receiver answers each packet at once.
-        acks: log of the downlink of the same shell, mm-delay around it.
-        delay_ms: one-way propagation.
+        data: log of the uplink with one of our own flows, whose receiver answers each packet at once.
+        acks: log of the downlink of the same shell, with mm-delay around it.
+        delay_ms: one-way propagation delay.
 
     Returns:
-        None where not every packet was answered, as on a lossy path: they cannot be paired.
+        None if not every packet was answered, as on a lossy path: packets and ACKs cannot be paired.
     """
     assert data.header is not None
     assert acks.header is not None
@@ -44,7 +44,7 @@ def _commonest(sizes: Array) -> int:
 
 
 def p95_lateness_ms(data_log: Path, ack_log: Path, delay_ms: float) -> float | None:
-    """The 95th percentile of `lateness_ms` of one run's logs.
+    """The 95th percentile of `lateness_ms` of a run, in ms.
 
     Raises:
         InputError: a log is broken.

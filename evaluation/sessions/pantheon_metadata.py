@@ -14,7 +14,7 @@ from .provenance import provenance
 def pantheon_metadata(
     spec: Network, schemes: Sequence[str], *, runs: int, flows: int, interval_s: float, seconds: float
 ) -> dict[str, object]:
-    """Of the runs of so many seconds over one emulator or path, `runs` of each scheme."""
+    """The metadata for runs of `seconds` over one emulator or path, `runs` of each scheme."""
     return {
         **(_remote_metadata(spec) if isinstance(spec, RemotePathSpec) else _local_metadata(spec)),
         "cc_schemes": list(schemes),
@@ -29,14 +29,14 @@ def pantheon_metadata(
 
 
 def _whole(seconds: float) -> float:
-    """As Pantheon has them, in whole seconds; titles of its pictures repeat them as they stand."""
+    """Seconds as Pantheon has them, whole: titles of its plots repeat the number as it is."""
     return int(seconds) if seconds == int(seconds) else seconds
 
 
 def _local_metadata(spec: EmulatorSpec) -> dict[str, object]:
     try:
         command = shell_command(spec)
-    except InputError:  # the twin's alone: no shells to name
+    except InputError:  # runs in the twin only: there are no shells to name
         command = ["mm-link", "uplink.trace", "downlink.trace"]
     link = command.index("mm-link")
     return {

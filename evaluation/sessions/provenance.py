@@ -1,4 +1,4 @@
-"""On what an evaluation ran: machine, kernel, versions."""
+"""Describes the system on which an evaluation ran: machine, kernel, versions."""
 
 import importlib.metadata
 import os
@@ -18,7 +18,7 @@ _SETTINGS = (
 
 
 def provenance() -> dict[str, str]:
-    """What a reader needs to repeat or to doubt the figures, by name."""
+    """Facts that a reader needs to repeat or to doubt the figures, by name."""
     facts = {
         "ccgym": importlib.metadata.version("ccgym") if _is_installed("ccgym") else "",
         "git": _git_summary(Path(__file__).parent),
@@ -42,9 +42,9 @@ def _is_installed(package: str) -> bool:
 
 
 def _git_summary(folder: Path) -> str:
-    """Branch and commit, and how many files differ from it; empty where the repository is not of this file.
+    """Branch, commit and number of changed files; empty if this file is not tracked by the repository.
 
-    An installed package may stand in a folder of some other project, which does not know its files.
+    An installed package may be in the folder of another project, whose repository does not track it.
     """
     known = ["git", "-C", str(folder), "ls-files", "--error-unmatch", Path(__file__).name]
     if not program_output(known):

@@ -1,4 +1,4 @@
-"""Running a plan from the command line: checked, resumed, monitored, published."""
+"""Runs a plan for the command line: checks, resumes, monitors and publishes it."""
 
 import sys
 from collections.abc import Callable, Collection, Iterator
@@ -24,10 +24,10 @@ from ccgym.evaluation.sessions.workers import run_in_workers
 from rich.console import Console
 
 PACKET_LOG_BYTES = 150
-"""Of memory for each packet of a run, at its end, as its log is measured: 110 were seen at 1 Gbit/s."""
+"""Memory for each packet of a run at its peak, when the log is measured: 110 were seen at 1 Gbit/s."""
 MOST_RUNS, MOST_FLOWS = 1_000_000, 1000
 MOST_LINES = 100
-"""A terminal shows every run of a plan that has no more; of a larger one the bar, and what failed."""
+"""A terminal shows a line for every run of a plan of at most so many; of larger plans only failed runs."""
 
 
 def run_plan(
@@ -42,12 +42,12 @@ def run_plan(
     """Runs what is left of the plan in `folder`, then publishes all of it; returns the summary.
 
     Args:
-        plan: what to run.
-        folder: where it is kept.
-        leave_out: whether what the backend cannot run is a failed run; else it is a mistake.
+        plan: the plan to run.
+        folder: the evaluation's folder.
+        leave_out: whether a run that the backend cannot do counts as failed; otherwise it is an error.
         formats: see `publish`.
-        ray_address: of the cluster that runs in virtual time; None: the cores of this machine do.
-        live: is told of every run.
+        ray_address: address of a Ray cluster for runs in virtual time; None: this machine's cores.
+        live: a live page that is told of every run.
 
     Raises:
         InputError: the backend cannot run it here, or the folder holds something else or is in use.
@@ -58,11 +58,11 @@ def run_plan(
 
 
 def run_in_turns(plans: list[tuple[Plan, Path]], announcement: str = "") -> None:
-    """Runs what is left of several plans in real time, a run of each in turn, on the same state of the host.
+    """Runs what is left of several plans in real time, a run of each in turn, so that all meet the same load.
 
     Args:
-        plans: each with the folder where it is kept.
-        announcement: printed on stderr once it is sure that they can be run.
+        plans: the plans, each with its folder.
+        announcement: printed on stderr once it is certain that the plans can be run.
 
     Raises:
         InputError: as `run_plan`.
@@ -81,7 +81,7 @@ def run_in_turns(plans: list[tuple[Plan, Path]], announcement: str = "") -> None
 @dataclass(frozen=True)
 class _Session:
     total: int
-    """Without what is not run."""
+    """Number of runs, without those that the backend refuses."""
     left: int
     outcomes: Iterator[Outcome]
 
@@ -106,7 +106,7 @@ def _session(plan: Plan, folder: Path, leave_out: bool, ray_address: str | None 
 
 
 def _check_amount(plan: Plan) -> None:
-    """Raises InputError when the plan would never end, before each of its runs is looked at."""
+    """Raises InputError if the plan has too many runs, before any of them is looked at."""
     runs = len(plan.emulators) * len(plan.schemes) * plan.runs
     if runs > MOST_RUNS or plan.flows > MOST_FLOWS:
         raise InputError(
@@ -115,7 +115,7 @@ def _check_amount(plan: Plan) -> None:
 
 
 def _check_memory(plan: Plan) -> None:
-    """Raises InputError when a run of the plan does not fit into memory."""
+    """Raises InputError if a run of the plan does not fit into memory."""
     for emulator in plan.emulators:
         spec = emulator.spec
         if isinstance(spec, EmulatorSpec):
@@ -139,10 +139,10 @@ def _outcomes(sessions: list[_Session], live: LiveEvaluation | None = None) -> N
 
 
 def _refusals(plan: Plan, backend: Backend, leave_out: bool) -> list[str]:
-    """Why the backend does not run some schemes over some emulators, a reason for each pair.
+    """The reasons of the pairs of scheme and emulator that the backend refuses, one for each pair.
 
     Raises:
-        InputError: it runs nothing of the plan, or not all that is asked by name.
+        InputError: the backend refuses all pairs, or any pair unless `leave_out`.
     """
     line_ups = [scheme.line_up(plan.flows) for scheme in plan.schemes]
     reasons = [backend.refusal(each.spec, line_up) for each in plan.emulators for line_up in line_ups]
@@ -154,7 +154,7 @@ def _refusals(plan: Plan, backend: Backend, leave_out: bool) -> list[str]:
 
 @contextmanager
 def _progress(total: int, left: int) -> Iterator[Callable[[Outcome], None]]:
-    """Shows each outcome on stderr: one line, above a bar where stderr is a terminal."""
+    """Shows each outcome on stderr as one line, above a progress bar if stderr is a terminal."""
     console = Console(stderr=True, highlight=False, soft_wrap=True)
     if left < total:
         console.print(f"{total - left} of {total} runs stand already")

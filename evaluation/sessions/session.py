@@ -4,9 +4,9 @@
     DIR/data/GROUP/NAME/pantheon_metadata.json         one folder per emulator, in Pantheon's layout
     DIR/data/GROUP/NAME/SCHEME_datalink_run1.log ...   see run_files
 
-Where logs are not kept, a run leaves its figures only, SCHEME_measured_run1.json.
+Without logs, a run leaves its figures only: SCHEME_measured_run1.json.
 
-A run is complete once its statistics page stands; a session that was interrupted runs the others only.
+A run is complete once its statistics page exists; after an interruption only the other runs are run.
 """
 
 import json
@@ -55,7 +55,7 @@ from .provenance import provenance
 
 SCHEMA = 1
 REFUSED = "cannot run here: "
-"""How the reason of a run begins that was never tried."""
+"""The reason of a run that was never tried begins like this."""
 REFUSED_BEFORE = "cannot fly here: "
 """The same in folders of earlier versions."""
 OUT_OF_MEMORY = "out of memory: what it sent is more than its log can hold: try --no-logs"
@@ -66,7 +66,7 @@ _FIXED = ("backend", "seconds", "seed", "flows", "interval", "tunnel")
 
 @dataclass(frozen=True)
 class Plan:
-    """What an evaluation is to run."""
+    """The plan of an evaluation: which runs to make, and how."""
 
     emulators: EmulatorsOrPaths
     schemes: list[Scheme]
@@ -75,11 +75,11 @@ class Plan:
     seed: int
     backend: str
     command: str
-    """As the user typed it."""
+    """The command line as the user typed it."""
     flows: int = 1
-    """Of each run; a mix has one for each of its members at least."""
+    """Number of flows of each run; a mix has at least one for each of its members."""
     interval_s: float = 0.0
-    """Between the beginnings of a run's flows, which end together."""
+    """Time between the starts of a run's flows, which end together."""
     tunnel: bool = False
     """Whether every flow goes through an instrumented tunnel of its own."""
     keep_logs: bool = True
@@ -114,23 +114,26 @@ class PlannedRun:
     run: int
 
     def seed(self, session_seed: int) -> int:
-        """The same for all schemes, which meet the same network."""
+        """The seed of the run, the same for all schemes: they meet the same draw of the network."""
         entropy = [session_seed, self.run, *self.emulator.label.encode()]
         return int(np.random.SeedSequence(entropy).generate_state(1, np.uint64)[0])
 
     def drawn_spec(self, seed: int, *, begins: bool) -> Network:
-        """What this run meets: its own draw of the emulator; in real time nobody chooses where it begins."""
+        """The network of this run, its own draw of the emulator. `begins`: whether the start is drawn too.
+
+        In real time the place in a trace where a run begins cannot be chosen.
+        """
         spec = self.emulator.spec
         return spec.drawn(seed, begins=begins) if isinstance(spec, EmulatorSpec) else spec
 
     def files(self, folder: Path) -> RunFiles:
-        """Where this run is kept."""
+        """The files of this run."""
         return RunFiles(emulator_folder(folder, self.emulator.label), self.scheme.label, self.run)
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a run ended: with metrics, or with the reason why it failed."""
+    """The end of a run: metrics, or the reason why it failed."""
 
     planned: PlannedRun
     metrics: FlowMetrics | None
@@ -138,17 +141,17 @@ class Outcome:
 
     @property
     def refused(self) -> bool:
-        """Whether it was never tried."""
+        """Whether the run was never tried."""
         return self.failure.startswith(REFUSED)
 
 
 def emulator_folder(folder: Path, label: str) -> Path:
-    """Where the runs over one emulator are kept."""
+    """The folder of the runs over one emulator."""
     return folder / "data" / label
 
 
 def open_session(plan: Plan, folder: Path) -> list[PlannedRun]:
-    """Prepares the folder, new or interrupted, and returns what is left to run, in the order to run it in.
+    """Prepares the folder, new or interrupted, and returns the runs that are left, in their order.
 
     Raises:
         InputError: the folder holds another evaluation.
@@ -180,13 +183,13 @@ def open_session(plan: Plan, folder: Path) -> list[PlannedRun]:
 def run_session(
     plan: Plan, folder: Path, planned_runs: list[PlannedRun], backend: Backend
 ) -> Iterator[Outcome]:
-    """Runs what is left, one after the other; a run that fails is an outcome too, and the rest goes on."""
+    """Runs the planned runs one after the other; a failed run is an outcome too, and the next run follows."""
     for planned in planned_runs:
         yield carry_out(plan, folder, planned, backend)
 
 
 def carry_out(plan: Plan, folder: Path, planned: PlannedRun, backend: Backend) -> Outcome:
-    """Runs one run; what goes wrong becomes its outcome."""
+    """Runs one run; an error becomes its outcome."""
     files = planned.files(folder)
     refused = backend.refusal(planned.emulator.spec, planned.scheme.line_up(plan.flows))
     if refused is not None:
@@ -196,7 +199,7 @@ def carry_out(plan: Plan, folder: Path, planned: PlannedRun, backend: Backend) -
     except MemoryError:
         return failed(planned, files, OUT_OF_MEMORY)
     except Exception as error:  # it must not cost the other runs
-        if not is_of_system(error) and not isinstance(error, InputError | OutsideError):  # a mistake of ours
+        if not is_of_system(error) and not isinstance(error, InputError | OutsideError):  # a bug of ours
             traceback.print_exc()
         return failed(planned, files, str(error) or type(error).__name__)
     files.failure.unlink(missing_ok=True)
@@ -204,7 +207,7 @@ def carry_out(plan: Plan, folder: Path, planned: PlannedRun, backend: Backend) -
 
 
 def failed(planned: PlannedRun, files: RunFiles, reason: str) -> Outcome:
-    """Keeps the reason why a run failed: one line, as it stands in tables, whatever has said it."""
+    """Writes the reason why a run failed, as one line for tables; returns the outcome."""
     reason = in_one_line(reason)
     with replaced_text(files.failure) as stream:
         stream.write(reason + "\n")
@@ -237,10 +240,10 @@ def _run(plan: Plan, planned: PlannedRun, files: RunFiles, backend: Backend) -> 
 def run_planned(
     plan: Plan, planned: PlannedRun, files: RunFiles, backend: Backend
 ) -> tuple[list[LinkLog], MeasuredRun]:
-    """Runs one run; returns what the link saw of its flows, and their figures.
+    """Runs one run; returns the link's log of each flow, and the figures.
 
     Raises:
-        OutsideError: too little has run.
+        OutsideError: nothing can be measured, or a flow ended much too early.
     """
     seed, flows = planned.seed(plan.seed), plan.flows_of(planned.scheme)
     spec = planned.drawn_spec(seed, begins=not backend.in_real_time)
@@ -264,18 +267,18 @@ def run_planned(
 
 
 def _expected_s(spec: Network, seconds: float) -> float:
-    """How long its flow can be seen to leave the link, which may be silent at the beginning or the end."""
+    """How long the run's first flow should last in the log, in s; the link may be silent at either end."""
     if not isinstance(spec, EmulatorSpec):
         return seconds
     if spec.uplink.onoff or spec.downlink.onoff or spec.downlink.varies:
-        return 0.0  # by chance, or for want of ACKs
+        return 0.0  # it may end early by chance, or for want of ACKs
     opportunities_ms = opportunities_through(spec.uplink.schedule(once=spec.once), 1000 * seconds)
     silent_s = seconds - float(np.ptp(opportunities_ms)) / 1000 if len(opportunities_ms) else 0.0
     return max(0.0, spec.own_flow_seconds(seconds) - silent_s)
 
 
 def _planned_runs(plan: Plan) -> list[PlannedRun]:
-    """Round-robin: all schemes meet all emulators before any run is repeated; each round is shuffled."""
+    """All runs in rounds: each round has every scheme over every emulator once, in random order."""
     order = np.random.default_rng(plan.seed)
     planned_runs = []
     for run in range(1, plan.runs + 1):
@@ -319,12 +322,12 @@ def _describe(plan: Plan) -> dict[str, Any]:
 
 
 def _digest(spec: Network) -> str:
-    """A real path has none: no training has seen it."""
+    """The digest of an emulator; empty for a real path, which no training has seen."""
     return spec_digest(spec) if isinstance(spec, EmulatorSpec) else ""
 
 
 def _continued(path: Path, described: dict[str, Any]) -> dict[str, Any]:
-    """The session of `path` with what the plan adds: more runs, schemes or emulators."""
+    """The session of `path`, extended by the runs, schemes and emulators that the plan adds."""
     before = read_session(path)
     for key in _FIXED:
         if before[key] != described[key]:

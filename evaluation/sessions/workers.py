@@ -1,4 +1,4 @@
-"""Runs in virtual time on all cores: each in a worker process, whose end costs that run only."""
+"""Runs in virtual time on all cores, in worker processes: if one crashes, only its run is lost."""
 
 import io
 import multiprocessing
@@ -18,13 +18,13 @@ from ccgym.evaluation.backends.make_backend import make_backend
 from .session import Outcome, Plan, PlannedRun, carry_out, failed
 
 STALL_S = 60.0
-"""A run that takes so much more processor time than its own, in virtual time, does not end at all."""
+"""A run stalls if it takes so much more processor time than its length in virtual time."""
 STALL_FACTOR = 10.0
-"""By how much real time may exceed that, as on a busy machine it does."""
+"""Real time may exceed the limit of processor time by this factor, as it does on a busy machine."""
 EXIT_S = 10.0
-"""A worker that has hung up is at its end, and says how in no time."""
+"""How long to wait for the exit code of a worker that has closed its connection."""
 PATIENCE_S = 2.0
-"""What one worker has done by then it does sooner than several, which take a second to start."""
+"""So long one worker runs alone: several take a second to start, so a short plan is done sooner by one."""
 POLL_S = 0.5
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 _CONTEXT = multiprocessing.get_context("spawn")
@@ -34,7 +34,7 @@ class _Worker:
     """A process that runs one run after the other."""
 
     def __init__(self, plan: Plan, folder: Path, workers: int) -> None:
-        """`workers`: as many share the memory that is free."""
+        """Starts the process. `workers`: number of processes that share the free memory."""
         self._plan, self._folder = plan, folder
         self.connection, theirs = _CONTEXT.Pipe()
         self._process = _CONTEXT.Process(target=_serve, args=(theirs, plan, folder, workers), daemon=True)
@@ -46,14 +46,14 @@ class _Worker:
         self._since_s = self._since_cpu_s = self._awake_s = 0.0
 
     def give(self, planned: PlannedRun) -> None:
-        """Lets it begin."""
+        """Starts a run in the worker."""
         self._planned = planned
         self._since_s, self._awake_s = time.monotonic(), 0.0
         self._since_cpu_s = self._processor_use()[1]
         self.connection.send(planned)
 
     def outcome(self) -> Outcome | None:
-        """How the run ended, once it has; a worker that crashed or stalls is at its end."""
+        """The outcome of the run, or None while it runs. Ends a worker that crashed or stalls."""
         assert self._planned is not None
         try:
             if self.connection.poll():
@@ -79,7 +79,7 @@ class _Worker:
         return None
 
     def _processor_use(self) -> tuple[bool, float]:
-        """Whether it wants none at the moment, and what it has taken; one that has ended says nothing."""
+        """Whether the worker is asleep, and its processor time in s; (False, 0) if it has ended."""
         try:
             fields = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()
         except OSError:
@@ -92,18 +92,18 @@ class _Worker:
 
     @property
     def alive(self) -> bool:
-        """Whether it can be given another run."""
+        """Whether the worker can take another run."""
         return self._process.is_alive()
 
     def end(self) -> None:
-        """Ends it at once."""
+        """Ends the worker at once."""
         self._process.kill()
         self._process.join()
         self.connection.close()
 
 
 def run_in_workers(plan: Plan, folder: Path, planned_runs: list[PlannedRun]) -> Iterator[Outcome]:
-    """Runs what is left on all cores; outcomes come as they are ready. See `run_session`."""
+    """Runs the planned runs on all cores and yields outcomes as they are ready; see `run_session`."""
     waiting, busy = deque(planned_runs), list[_Worker]()
     cores = len(os.sched_getaffinity(0))
     patient_until_s = time.monotonic() + PATIENCE_S
@@ -133,7 +133,7 @@ def run_in_workers(plan: Plan, folder: Path, planned_runs: list[PlannedRun]) -> 
 
 
 def _serve(connection: Connection, plan: Plan, folder: Path, workers: int) -> None:
-    """The worker's side: runs what it is given until the other end is gone."""
+    """The worker's side: runs what it receives until the connection is closed."""
     limit_own_memory(1 / workers)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     if (parent := multiprocessing.parent_process()) is not None:
@@ -147,13 +147,16 @@ def _serve(connection: Connection, plan: Plan, folder: Path, workers: int) -> No
             return
         try:
             outcome = carry_out(plan, folder, planned, backend)
-        except KeyboardInterrupt:  # of a controller: a terminal's reaches no worker
+        except KeyboardInterrupt:  # raised by a controller: Ctrl-C reaches no worker
             outcome = failed(planned, planned.files(folder), "a controller raised KeyboardInterrupt")
         connection.send(outcome)
 
 
 def _show_what_controllers_print() -> None:
-    """It is no answer of the command; line by line, for what waits in a buffer goes with a worker's end."""
+    """Sends stdout to stderr: what controllers print is not output of the command.
+
+    Line by line, because a buffer is lost if the worker is killed.
+    """
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(line_buffering=True)

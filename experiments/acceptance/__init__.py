@@ -1,1 +1,1 @@
-"""What a policy must hold: checks with bounds that say held, missed or unsure."""
+"""Acceptance checks of a policy: each has bounds and answers held, missed or unsure."""

@@ -1,8 +1,8 @@
-"""Searches for the links and the rivals on which a scheme does worst, by evolution, and shows them.
+"""Searches by evolution for the links and rivals on which a scheme does worst, and shows them.
 
-A search is a study of Optuna's with a genetic algorithm (NSGA-II; Deb et al., IEEE TEC 6(2), 2002, with one
-objective). What it proposes next follows from its seed and from what was found so far alone, so one that was
-stopped goes on to the same answer: it begins anew, and runs nothing twice.
+A search is an Optuna study with a genetic algorithm (NSGA-II; Deb et al., IEEE TEC 6(2), 2002, with one
+objective). Its proposals depend only on its seed and on the deficits found so far. A search that was stopped
+therefore reaches the same answer: it proposes all cases again from the start, but runs none of them twice.
 """
 
 import argparse
@@ -32,12 +32,12 @@ from .hostile_cases import TERRAINS, Case, Terrain
 POPULATION = 40
 SHOWN = 10
 ALIKE_FACTOR = 2.0
-"""A case is not shown beside a worse one with the same rivals and a rate, delay and queue this close."""
+"""A case is left out if a worse one has the same rivals and a rate, delay and queue within this factor."""
 
 
 @dataclass(frozen=True)
 class Found:
-    """A case and what the scheme loses there."""
+    """A case and the deficit of the scheme on it."""
 
     case: Case
     deficit: float
@@ -46,18 +46,18 @@ class Found:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a search has found."""
+    """The result of a search."""
 
     scheme: str
     terrain: str
     at_random: float
     """Mean deficit of the first generation, which is drawn at random."""
     worst: list[Found]
-    """The worst first, no two alike."""
+    """The worst cases, worst first, no two alike."""
 
     @property
     def mean_worst(self) -> float:
-        """Mean deficit of those shown."""
+        """Mean deficit of the worst cases."""
         return float(np.mean([found.deficit for found in self.worst]))
 
 
@@ -74,16 +74,16 @@ def search(
     """Evolves cases; goes on where a search of the same scheme, terrain and seed was stopped.
 
     Args:
-        scheme: runs in the twin.
-        terrain: what may be chosen.
-        file: where the deficits are kept, after each generation.
-        generations: of POPULATION cases each.
-        seed: of the search.
-        executor: runs side by side.
-        say: is told the state after each generation that is run.
+        scheme: a scheme that runs in the twin.
+        terrain: the cases that may be chosen.
+        file: where the deficits are kept after each generation.
+        generations: number of generations, of POPULATION cases each.
+        seed: seed of the search.
+        executor: runs cases side by side.
+        say: is called with the state after each generation that is run.
 
     Raises:
-        InputError: the file is of another search.
+        InputError: the file belongs to another search.
     """
     kept = _Deficits(file, {"scheme": scheme.fingerprint(), "terrain": terrain.name, "seed": seed})
     optuna.logging.set_verbosity(optuna.logging.WARNING)
@@ -104,10 +104,10 @@ def search(
 
 
 class _Deficits:
-    """What each generation of a search has cost the scheme, on disk."""
+    """The deficits of each generation of a search, kept on disk."""
 
     def __init__(self, file: Path, search: dict[str, Any]) -> None:
-        """Raises InputError: the file is of another search, or none."""
+        """Reads the file if there is one. Raises InputError if it is not a file of this search."""
         self._file, self._search = file, search
         self.values: list[list[float]] = []
         if not file.exists():
@@ -120,7 +120,7 @@ class _Deficits:
             raise InputError(f"{file}: damaged: deficits are not {POPULATION} numbers for each generation")
 
     def add(self, deficits: list[float]) -> None:
-        """Of the next generation."""
+        """Adds the deficits of the next generation."""
         self.values.append(deficits)
         text = json_text({"search": self._search, "deficits": self.values})
         replace_file(self._file, lambda fresh: fresh.write_text(text))
@@ -134,7 +134,7 @@ def _are_generations(values: object) -> bool:
 
 
 def worst_of(trials: Sequence[FrozenTrial], terrain: Terrain) -> list[Found]:
-    """The SHOWN worst, no two alike."""
+    """The SHOWN worst cases, no two alike."""
     kept: list[FrozenTrial] = []
     for trial in sorted(trials, key=lambda trial: -(trial.value or 0.0)):
         if len(kept) < SHOWN and not any(_alike(trial, other) for other in kept):
@@ -153,7 +153,7 @@ def _alike(one: FrozenTrial, other: FrozenTrial) -> bool:
 
 
 def stem_of(scheme: Scheme, terrain: Terrain, seed: int) -> str:
-    """How the files of a search are called."""
+    """The common part of the names of a search's files."""
     return f"{scheme.label}-{terrain.name.replace(' ', '-')}-{seed}"
 
 
@@ -166,7 +166,7 @@ def write_emulators(answer: Answer, file: Path) -> None:
 
 
 def as_json(answer: Answer) -> dict[str, Any]:
-    """For `--json`: the cases as emulators."""
+    """The answer for `--json`, with the cases as emulators."""
     worst = [
         {"deficit": found.deficit, "emulator": found.case.to_emulator("case").model_dump(mode="json")}
         for found in answer.worst
@@ -175,7 +175,7 @@ def as_json(answer: Answer) -> dict[str, Any]:
 
 
 def table(answers: Sequence[Answer]) -> str:
-    """All searches side by side, in Markdown."""
+    """A Markdown table of all searches."""
     head = f"| scheme | | at random | worst {SHOWN} | worst | where |\n|---|---|---|---|---|---|"
     rows = (
         f"| {each.scheme} | {each.terrain} | {each.at_random:+.2f} | {each.mean_worst:+.2f} | "
@@ -195,30 +195,33 @@ DESCRIPTION = (
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Whom to search against, and how long."""
+    """Adds the arguments: which schemes, and how many generations."""
     parser.add_argument(
-        "--scheme", default="indigo2", metavar="A,B,...", help="that run in the twin (default: indigo2)"
+        "--scheme",
+        default="indigo2",
+        metavar="A,B,...",
+        help="schemes that run in the twin (default: indigo2)",
     )
     parser.add_argument(
         "--generations",
         type=count,
         default=30,
         metavar="N",
-        help=f"of {POPULATION} cases, of each of the two searches (default: 30, some 10 minutes on 2 cores)",
+        help=f"generations of {POPULATION} cases, in each of two searches (default: 30, 10 min on 2 cores)",
     )
-    parser.add_argument("--seed", type=seed, default=1, metavar="N", help="of the searches (default: 1)")
+    parser.add_argument("--seed", type=seed, default=1, metavar="N", help="seed of the searches (default: 1)")
     parser.add_argument(
         "--out",
         required=True,
         type=Path,
         metavar="DIR",
-        help="of the searches; they go on where they stopped",
+        help="folder of the searches, which go on where they stopped",
     )
     add_ray_argument(parser)
 
 
 def _schemes(selection: str) -> list[Scheme]:
-    """Raises InputError: one is unknown, or does not run in the twin."""
+    """The schemes of the list. Raises InputError if one is unknown or does not run in the twin."""
     schemes = select_schemes(selection)
     for scheme in schemes:
         if scheme.kind not in IN_TWIN:

@@ -1,8 +1,7 @@
-"""A scheme beside flows of other kinds: what it gets, what it leaves them, and whether the link is used.
+"""A scheme beside flows of other kinds: its share, what the rivals keep, and whether the link is used.
 
-A rival is there first and the scheme comes 5 s later; beside Cubic, they also begin together, and the
-Cubic comes last, to a flow that has had the link for itself for 20 s. All stay, and the second half of two
-minutes counts.
+The rivals begin first and the scheme 5 s later. With Cubic there are two more cases: both begin together, or
+the Cubic begins 20 s after the scheme. No flow ends early, and the second half of the two minutes counts.
 """
 
 import argparse
@@ -22,32 +21,32 @@ SECONDS = 120.0
 COUNTED_S = 60.0
 LATE_S = 5.0
 AHEAD_S = 20.0
-"""After that a flow takes itself for alone on the link, as far as it has a notion of that."""
+"""After so long without a rival, a flow that watches for rivals takes itself for alone on the link."""
 BETWEEN_RIVALS_S = 0.3
 FIRST_BY_MS = 0.05
-"""Less than mahimahi's clock of a millisecond: it decides who comes first within each, and nothing else."""
+"""Below mahimahi's clock of 1 ms, so it decides only whose packets come first within each millisecond."""
 
 
 @dataclass(frozen=True)
 class Rivalry:
-    """A kind of rival, and what is wanted beside it."""
+    """A kind of rival, and what is wanted of the scheme beside it."""
 
     scheme: str
     flows: int
     enough: float
-    """Share of the links on which ours has to have its part."""
+    """Share of the links on which the scheme has to have its part."""
     comes_first: bool = False
-    """Whether its packets do so in each millisecond, as a kernel's before a program's in real mahimahi.
+    """Whether the rival's packets come first in each ms, as a kernel's before a program's in real mahimahi.
 
-    At a full queue ours are lost then (traffic phase effects): one more of the rival's kind in our place is
-    all but starved, so that what the rival keeps beside it is no measure.
+    At a full queue the scheme's packets are lost then (traffic phase effects). One more flow of the rival's
+    kind in the scheme's place would nearly starve as well, so what the rivals keep beside it is no measure.
     """
     late_s: float = LATE_S
-    """By how much ours comes later than the first rival; below 0: sooner."""
+    """How much later than the first rival the scheme begins; below 0: earlier."""
 
     @property
     def label(self) -> str:
-        """For tables."""
+        """The name in tables."""
         kind = self.scheme if self.flows == 1 else f"{self.flows} {self.scheme}"
         if self.comes_first:
             return f"{kind} that comes first in each ms"
@@ -56,7 +55,7 @@ class Rivalry:
         return f"{kind} that comes {-self.late_s:g} s later" if self.late_s else f"{kind} that begins with it"
 
     def has_part(self, share: float) -> bool:
-        """A quarter to three quarters beside one; beside several, half of an equal share at least."""
+        """Whether a share is enough: 1/4 to 3/4 beside one rival, half an equal share beside several."""
         return 0.25 <= share <= 0.75 if self.flows == 1 else share >= 0.5 / (self.flows + 1)
 
 
@@ -75,19 +74,19 @@ RIVALRIES = (
 
 @dataclass(frozen=True)
 class Contested:
-    """One link with its rivals on it."""
+    """The result of a scheme and its rivals on one link."""
 
     emulator: EmulatorSpec
     share: float
-    """Of all that was delivered, ours."""
+    """The scheme's share of all delivered packets."""
     used: float
-    """Of the link."""
+    """Share of the link that is used."""
     rivals_keep: float
-    """Of what they have beside one more flow of their own kind."""
+    """What the rivals have, as a share of what they have beside one more flow of their own kind."""
 
 
 def run_contested(scheme: str, rivalry: Rivalry, spec: EmulatorSpec) -> Contested:
-    """Two runs: with ours, and with one more of the rivals' kind in its place."""
+    """Runs the rivals twice: with the scheme, and with one more flow of their own kind in its place."""
     delivered = delivered_packets(scheme, rivalry, spec)
     alike = delivered_packets(rivalry.scheme, rivalry, spec)
     total = sum(delivered)
@@ -102,7 +101,7 @@ def run_contested(scheme: str, rivalry: Rivalry, spec: EmulatorSpec) -> Conteste
 def delivered_packets(
     scheme: str, rivalry: Rivalry, spec: EmulatorSpec, seconds: float = SECONDS, counted_s: float = COUNTED_S
 ) -> list[int]:
-    """Packets of each flow in the time that counts, which ends the run, ours last."""
+    """Packets of each flow in the last COUNTED_S of the run; the scheme's flow is the last."""
     first_s = max(0.0, -rivalry.late_s)
     flows = [_core.Flow(rivalry.scheme, start_s=first_s + BETWEEN_RIVALS_S * i) for i in range(rivalry.flows)]
     extra_ms = FIRST_BY_MS if rivalry.comes_first else 0.0
@@ -113,7 +112,7 @@ def delivered_packets(
 
 
 def competition_checks(rivalries: Sequence[Rivalry], scheme: str, draw: Draw) -> Iterator[Check]:
-    """What is wanted beside each kind of rival."""
+    """The checks beside each kind of rival."""
     specs = [contested_link(draw.seed, number) for number in range(draw.links)]
     for rivalry in rivalries:
         yield _check(rivalry, list(draw.executor.map(partial(run_contested, scheme, rivalry), specs)))
@@ -162,10 +161,10 @@ DESCRIPTION = (
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Which scheme, on how many links."""
+    """Adds the arguments: which scheme, and on how many links."""
     add_link_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Runs beside every kind of rival."""
+    """Runs the scheme beside every kind of rival."""
     return run_on_links(args, partial(competition_checks, RIVALRIES))

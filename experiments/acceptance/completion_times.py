@@ -1,8 +1,7 @@
-"""How long short flows take, alone and beside one long Cubic, against Cubic flows in their place.
+"""Completion times of short flows, alone and beside one long Cubic, against Cubic flows in their place.
 
-On each link, FLOWS flows of one size begin one after the other, at times
-that are drawn; what counts is the 95th percentile of their completion times, beside that of as many Cubic
-flows of the same sizes and beginnings.
+On each link, FLOWS flows of one size begin one after the other, at random times. The measure is the 95th
+percentile of their completion times, divided by that of as many Cubic flows with the same sizes and starts.
 """
 
 import argparse
@@ -26,7 +25,7 @@ FLOWS = 40
 FIRST_S = 5.0
 BETWEEN_S = (1.0, 5.0)
 AFTER_S = 60.0
-"""For the last one to end; what has not ended by then counts as this long."""
+"""Time for the last flow to end; a flow that has not ended by then counts as this long."""
 PERCENTILE = 95
 ENOUGH = 0.8
 """Of the links."""
@@ -41,7 +40,7 @@ class ShortFlows:
 
     @property
     def label(self) -> str:
-        """For tables."""
+        """The name in tables."""
         others = f"beside one long {RIVAL}" if self.beside_long else "alone"
         return f"short flows of {self.kilobytes} kB, {others}"
 
@@ -50,7 +49,7 @@ CASES = tuple(ShortFlows(kilobytes, beside) for beside in (False, True) for kilo
 
 
 def ratio_to_rival(scheme: str, case: ShortFlows, seed: int, number: int) -> float:
-    """The scheme's 95th percentile of completion times on the `number`-th link / Cubic's there."""
+    """The scheme's 95th percentile of completion times on the `number`-th link, divided by Cubic's."""
     generator = split_generator(Split.TEST, Family.SHORT_FLOWS, seed, number)
     starts_s = FIRST_S + np.cumsum(generator.uniform(*BETWEEN_S, FLOWS))
     spec = contested_link(seed, number)
@@ -70,7 +69,7 @@ def _completion_ms(scheme: str, case: ShortFlows, spec: EmulatorSpec, starts_s: 
 
 
 def completion_checks(cases: Sequence[ShortFlows], scheme: str, draw: Draw) -> Iterator[Check]:
-    """What is wanted of each size."""
+    """The checks of each size."""
     for case in cases:
         ratio = partial(ratio_to_rival, scheme, case, draw.seed)
         yield _check(case, list(draw.executor.map(ratio, range(draw.links))))
@@ -97,7 +96,7 @@ DESCRIPTION = (
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Which scheme, on how many links."""
+    """Adds the arguments: which scheme, and on how many links."""
     add_link_arguments(parser)
 
 

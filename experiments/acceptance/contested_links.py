@@ -1,7 +1,7 @@
-"""Links on which a scheme meets others, and what the experiments over them have in common.
+"""Random links on which a scheme meets other flows, and common parts of the experiments over them.
 
-Drawn from the split `test`: 6 to 300 Mbit/s, 3 to 120 ms one way, droptail queues of 0.5 to 16 BDP, all
-log-uniform.
+They are drawn from the split `test`: 6 to 300 Mbit/s, 3 to 120 ms one way, droptail queues of 0.5 to 16 BDP,
+all log-uniform.
 """
 
 import argparse
@@ -29,7 +29,7 @@ OPPORTUNITY_BITS = 1504 * 8
 
 @dataclass(frozen=True)
 class Draw:
-    """Links of a seed, and what runs over them."""
+    """The links of a seed, their number, and the executor of the runs."""
 
     links: int
     seed: int
@@ -43,7 +43,7 @@ def contested_link(seed: int, number: int) -> EmulatorSpec:
 
 
 def next_link(generator: np.random.Generator, name: str) -> EmulatorSpec:
-    """What the generator draws next."""
+    """The next link of the generator."""
     return link_within(generator, name, (RATE_MBPS, DELAY_MS, QUEUE_BDP))
 
 
@@ -58,13 +58,16 @@ def link_within(
 
 
 def used_share(delivered_packets: float, rate_mbps: float, seconds: float) -> float:
-    """Of a link of constant rate, by its opportunities: each carries a little more than a packet of data."""
+    """Share of a link of constant rate that is used, counted in opportunities.
+
+    An opportunity carries a little more than a packet of data.
+    """
     opportunities = rate_mbps * 1e6 * seconds / link_spec.OPPORTUNITY_BITS
     return delivered_packets / (opportunities * PACKETS_PER_OPPORTUNITY)
 
 
 def add_link_arguments(parser: argparse.ArgumentParser) -> None:
-    """Which scheme, on how many links."""
+    """Adds the arguments: which scheme, and on how many links."""
     parser.add_argument(
         "--scheme", default="indigo2", metavar="A", help="any that runs in the twin (default: indigo2)"
     )

@@ -1,4 +1,4 @@
-"""What the shipped policy holds and misses, as a page of the documentation: measured, never typed."""
+"""Measures all checks of the shipped policy and writes them as a page of the documentation."""
 
 import argparse
 import shlex
@@ -36,22 +36,22 @@ class Evidence:
     """All checks of one policy on links of one seed."""
 
     policy: str
-    """Its label."""
+    """The policy's label."""
     seed: int
     seed_given: bool
-    """Otherwise it was drawn by the clock, after the policy was made."""
+    """Whether the user chose the seed; otherwise it was drawn by the clock, after the policy was made."""
     alone: list[Check]
     competing: list[Check]
     short: list[Check]
     preference: list[Check]
-    """Empty: it takes none."""
+    """The checks of the preference; empty if the policy takes none."""
     farthest_behind: list[Deficit]
     real: RealResults | None = None
-    """In real mahimahi, where it has been run there."""
+    """The results in real mahimahi, if it was run there."""
 
     @property
     def checks(self) -> list[Check]:
-        """All of them."""
+        """All checks of the policy."""
         real = [] if self.real is None else self.real.checks
         return [*self.alone, *self.competing, *self.short, *self.preference, *real]
 
@@ -71,15 +71,15 @@ def measure_evidence(
     """Measures everything in the twin.
 
     Args:
-        policy_file: of the policy.
+        policy_file: the policy's file.
         executor: runs side by side.
-        label: what the policy is called.
-        links: random ones that a check takes; half as many where each takes many runs.
-        starvation: how many the one on starvation takes.
-        contested: links that each rivalry takes, and each size of short flows.
-        seed: of the links.
-        seed_given: whether somebody chose it.
-        say: is told every check as soon as it is known.
+        label: the policy's name.
+        links: random links of a check; half as many if each needs many runs.
+        starvation: links of the check on starvation.
+        contested: links of each rivalry and of each size of short flows.
+        seed: seed of the links.
+        seed_given: whether the user chose the seed.
+        say: is called with every check as soon as it is known.
     """
     alone, behind = measure_checks(
         policy_file, executor, emulators=links, starvation=starvation, seed=seed, say=say
@@ -92,7 +92,7 @@ def measure_evidence(
 
 
 def _preference_checks(policy_file: Path, links: int, seed: int, executor: Executor) -> list[Check]:
-    """None of a policy that takes no preference."""
+    """The checks of the preference; none if the policy takes no preference."""
     try:
         select_schemes(f"policy:{policy_file}:0.5")
     except InputError:
@@ -103,7 +103,7 @@ def _preference_checks(policy_file: Path, links: int, seed: int, executor: Execu
 
 
 def _told(checks: Iterable[Check], say: Callable[[Check], None]) -> list[Check]:
-    """All of them, each told as soon as it is known."""
+    """The checks as a list; `say` is called with each as soon as it is known."""
     kept = []
     for check in checks:
         say(check)
@@ -192,7 +192,7 @@ DESCRIPTION = (
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Which policy, on how many links, and where the page goes."""
+    """Adds the arguments: which policy, on how many links, and where the page goes."""
     add_policy_argument(parser)
     parser.add_argument(
         "--random",
@@ -219,7 +219,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="links of each rivalry and of each size of short flows (default: 200)",
     )
     parser.add_argument(
-        "--seed", type=seed, default=None, metavar="S", help="of the links (default: by the clock)"
+        "--seed", type=seed, default=None, metavar="S", help="seed of the links (default: by the clock)"
     )
     parser.add_argument(
         "--out",
@@ -233,7 +233,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--real-mahimahi",
         type=Path,
         metavar="DIR",
-        help="the runs of real-mahimahi, which get a section (default: none)",
+        help="folder of real-mahimahi's runs, which get a section (default: none)",
     )
     add_ray_argument(parser)
 
@@ -275,7 +275,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _arguments_again(args: argparse.Namespace, drawn: int) -> list[str]:
-    """What measures the same links again."""
+    """The arguments that measure the same links again."""
     again = ["--seed", str(drawn)]
     for name, usual in (("scheme", "indigo2"), ("random", 200), ("starvation", 10_000), ("contested", 200)):
         if getattr(args, name) != usual:

@@ -1,6 +1,6 @@
-"""What a policy must hold on links that are given: those of its training, recorded ones, and chosen ones.
+"""Checks of a policy on fixed links: those of its training, recorded ones, and ones chosen by hand.
 
-Each is run in several draws; see `drawn_runs`.
+Each link is run in several draws; see `drawn_runs`.
 """
 
 import os
@@ -27,12 +27,12 @@ from .drawn_runs import DRAWS, Draws, beside, fixed_of_utilisation, interval_of,
 
 CELLULAR_TRACES = ("ATT-LTE-driving-2016.down", "TMobile-LTE-short.up", "Verizon-LTE-short.up")
 OUTSIDE = ((600.0, 20), (600.0, 100), (50.0, 400), (5.0, 400), (300.0, 400), (0.15, 50))
-"""Mbit/s and ms one way: twice the rate or delay of training's, both, and half the rate."""
+"""(Mbit/s, ms one way): twice the rate or the delay of training, both, and half the rate."""
 SETTLED_SHARE = 0.95
 PROBE_FREE_RTTS = 3
-"""What is near is the median of the window over so many round trips: a probe of the path takes one."""
+"""The median of the window over so many RTTs must be near the ideal: a probe of the path takes one RTT."""
 STEP_AT_S, STEP_LATEST_S = 5.0, 1.0
-"""When a rate steps: then, or up to so much later."""
+"""The rate steps at STEP_AT_S or up to STEP_LATEST_S later."""
 
 
 class GivenLinkChecks:
@@ -65,13 +65,13 @@ class GivenLinkChecks:
         )
 
     def cellular(self) -> list[Check]:
-        """Recorded links with an ideal way back, beside the fixed window of the same utilisation."""
+        """Recorded links with an ideal ACK path, beside the fixed window of the same utilisation."""
         traces = cellular_traces()
         rows = self._draws.by_draw(self._cellular_run, [_cellular_link(trace) for trace in traces])
         return [self._cellular(*each) for each in zip(traces, zip(*rows, strict=True), strict=True)]
 
     def _cellular_run(self, draw: int, spec: EmulatorSpec) -> tuple[float, float, float]:
-        """Utilisation, p95 in ms, and as a multiple of the fixed window's."""
+        """Utilisation, p95 delay in ms, and p95 delay as a multiple of the fixed window's."""
         run = self._draws.run(spec, draw)
         ours = run(self._scheme)
         fixed = fixed_of_utilisation(run, ours.utilisation)
@@ -109,7 +109,7 @@ class GivenLinkChecks:
         return beside(f"fixed:{window:g}", self._scheme, self._draws.run(spec, draw))
 
     def steps(self) -> Check:
-        """How long after a step of the rate the window is near the ideal one; of a case, its median draw."""
+        """How long after a step of the rate the window is near the ideal; each case by its median draw."""
         cases = [
             (rate, delay, factor)
             for rate in (5.0, 20.0, 60.0)
@@ -130,7 +130,7 @@ class GivenLinkChecks:
         )
 
     def _step(self, draw: int, case: tuple[float, int, float]) -> float:
-        """Milliseconds beyond what is allowed; each draw steps at another moment of the policy's probes."""
+        """Time in ms beyond what is allowed; each draw steps at another moment between two probes."""
         rate_mbps, delay_ms, factor = case
         generator = split_generator(Split.TEST, Family.TIME_OF_STEP, self._seed, draw)
         at_s = round(STEP_AT_S + float(generator.uniform(0, STEP_LATEST_S)), 3)
@@ -159,10 +159,10 @@ def _stepping(rate_mbps: float, delay_ms: int, factor: float, at_s: float) -> Em
 
 
 def cellular_traces() -> list[Path]:
-    """Of mahimahi's recorded links; none where CCGYM_TRACES is not set.
+    """The trace files of mahimahi's recorded links; none if CCGYM_TRACES is not set.
 
     Raises:
-        InputError: it is, and one is missing.
+        InputError: CCGYM_TRACES is set and a file is missing.
     """
     if "CCGYM_TRACES" not in os.environ:
         return []
@@ -174,7 +174,7 @@ def cellular_traces() -> list[Path]:
 
 
 def settling_step(near: NDArray[np.bool_]) -> int:
-    """The first step from which on SETTLED_SHARE of all that follow are near; their number, where none is."""
+    """The first step from which SETTLED_SHARE of all later steps are near; len(near) if there is none."""
     share_of_rest = np.cumsum(near[::-1])[::-1] / np.arange(len(near), 0, -1)
     settled = near & (share_of_rest >= SETTLED_SHARE)
     return int(np.argmax(settled)) if settled.any() else len(near)

@@ -1,9 +1,9 @@
-"""Links and rivals that a search may choose for a scheme, and how badly the scheme does there.
+"""Links and rivals that a search may choose for a scheme, and the scheme's deficit on them.
 
-A deficit is a natural logarithm: 0.69 is a factor of two. Alone it is ln(power of the best other scheme / its
-own), on links that wander, lose, and whose ACKs come back slowly. Beside others it is the larger of ln(fair
-share / its share), where it starves, and ln(1 / what the rivals keep), where it starves them; see
-`competition`.
+A deficit is a natural logarithm: 0.69 is a factor of two. Alone, on links that wander, lose packets or return
+ACKs slowly, it is ln(power of the best other scheme / own power). Beside others it is the larger of
+ln(fair share / own share), which is large if the scheme starves, and ln(1 / what the rivals keep), which is
+large if it starves them; see `competition`.
 """
 
 import math
@@ -29,27 +29,27 @@ from .competition import BETWEEN_RIVALS_S, LATE_S, Rivalry, run_contested
 from .contested_links import DELAY_MS, OPPORTUNITY_BITS, QUEUE_BDP, RATE_MBPS
 
 CLASSIC = ("copa", "reno", "cubic", "vegas", "ledbat", "bbr", "vivace")
-"""The classic schemes that a deficit alone is measured by: a search that was kept goes on with the same."""
+"""The schemes that the deficit alone is measured against; fixed, so that kept searches can go on."""
 ALONE_SECONDS = 15.0
 ITSELF = "itself"
 """A rival of the scheme's own kind."""
 STARVED_SHARE = 1e-3
-"""What a flow counts as that has less of the link: its logarithm is still a number."""
+"""A flow with a smaller share of the link counts as having this one, so that the logarithm is finite."""
 
 Parameters = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class Case:
-    """A link, and who else is on it."""
+    """A link, and the rivals on it."""
 
     emulator: EmulatorSpec
     rivalry: Rivalry | None
-    """None: nobody."""
+    """None: the scheme is alone."""
 
     @property
     def text(self) -> str:
-        """In a few words."""
+        """The case in a few words."""
         link = describe(self.emulator)
         if self.rivalry is not None:
             return f"beside {self.rivalry.label}: {link}"
@@ -57,7 +57,7 @@ class Case:
         return link + cross
 
     def to_emulator(self, name: str) -> EmulatorSpec:
-        """The case as an emulator whose first flow without a scheme is the late-comer."""
+        """The case as an emulator; its first flow without a scheme is the one that begins late."""
         if self.rivalry is None:
             return self.emulator.model_copy(update={"name": name})
         rival = None if self.rivalry.scheme == ITSELF else self.rivalry.scheme
@@ -67,7 +67,7 @@ class Case:
 
 
 class Alone:
-    """Nobody else is on the link."""
+    """Cases in which the scheme is alone on the link."""
 
     name = "alone"
     distributions: ClassVar[Mapping[str, BaseDistribution]] = {
@@ -105,13 +105,13 @@ class Alone:
         return Case(emulator.drawn(0, begins=False), None)
 
     def deficit(self, scheme: str, case: Case) -> float:
-        """How far behind the best of the classic schemes it is, by power."""
+        """ln(power of the best classic scheme / the scheme's power)."""
         others = (_power(rival, case.emulator) for rival in CLASSIC if rival != scheme)
         return math.log(max(others) / _power(scheme, case.emulator))
 
 
 class BesideOthers:
-    """One to four rivals of one kind are there first."""
+    """Cases in which one to four rivals of one kind begin first."""
 
     name = "beside others"
     distributions: ClassVar[Mapping[str, BaseDistribution]] = {
@@ -129,7 +129,7 @@ class BesideOthers:
         return Case(emulator, Rivalry(chosen["rival"], chosen["flows"], enough=1))
 
     def deficit(self, scheme: str, case: Case) -> float:
-        """How far it is starved, or starves the others."""
+        """How far the scheme is starved or starves the others; see the module."""
         assert case.rivalry is not None
         rival = scheme if case.rivalry.scheme == ITSELF else case.rivalry.scheme
         contested = run_contested(scheme, Rivalry(rival, case.rivalry.flows, enough=1), case.emulator)
@@ -149,7 +149,7 @@ def _queue_packets(chosen: Parameters) -> int:
 
 
 def _steps(rate_mbps: float, factor: float, every_s: float) -> tuple[RateStep, ...]:
-    """Down to `factor` times the rate and up again; empty: the rate stays."""
+    """Steps down to `factor` times the rate and up again; empty if the rate is constant."""
     if factor == 1:
         return ()
     times = range(1, math.ceil(ALONE_SECONDS / every_s))
@@ -157,7 +157,7 @@ def _steps(rate_mbps: float, factor: float, every_s: float) -> tuple[RateStep, .
 
 
 def _power(scheme: str, spec: EmulatorSpec) -> float:
-    """Throughput by p95 delay; of a flow that starves over all its time, as in an evaluation."""
+    """Throughput / p95 delay; a flow that starves counts as in an evaluation."""
     record = _core.simulate(spec.to_path(), scheme, seconds=ALONE_SECONDS, seed=0)
     log = LinkLog.from_record(record, spec.uplink.schedule())
     measured: FlowMetrics = measure(log, spec.delay_ms, run_s=ALONE_SECONDS)

@@ -1,4 +1,4 @@
-"""What a policy must hold in the twin: each requirement measured, and where the policy falls behind.
+"""Acceptance checks of a policy in the twin, and the emulators on which it falls behind.
 
 Every measurement is seeded. Each check says whether its links are drawn from the split `test`, those of the
 policy's training, or fixed ones.
@@ -36,9 +36,9 @@ from .sharing import sharing_checks
 from .winning_rate import RIVALS, winning_rate
 
 ON_FRONTIER = 0.96
-"""Wanted share of the emulators."""
+"""Wanted share of the emulators on which the policy is on the frontier."""
 LOG_POWER = -2.05
-"""Wanted in the mean, ln of Mbit/s per ms."""
+"""Wanted mean log power, ln(Mbit/s per ms)."""
 STARVATION_SECONDS = 10.0
 STARVATION_UTILISATION = 0.1
 SILENT_MS = 2e3
@@ -47,11 +47,11 @@ SILENT_MS = 2e3
 
 @dataclass(frozen=True)
 class Deficit:
-    """An emulator on which the policy is behind, and by what."""
+    """An emulator on which the policy is behind the best rival."""
 
     emulator: str
     score: float
-    """ln power behind the best rival's."""
+    """How much lower the policy's log power is than the best rival's."""
     reason: str
 
 
@@ -74,7 +74,7 @@ class RandomLinkChecks:
         self._executor = executor
 
     def against_rivals(self, count: int) -> tuple[list[Check], list[Deficit]]:
-        """Random unseen emulators, beside the native schemes on the same; the largest deficit comes first."""
+        """The policy on random unseen emulators beside the native schemes; deficits, largest first."""
         specs = [emulator.spec for emulator in select_emulators(f"random:{count}:{self._seed}")]
         rows = list(self._executor.map(self._compared, specs))
         losses = sorted((row.deficit for row in rows), key=lambda loss: -loss.score)
@@ -94,10 +94,10 @@ class RandomLinkChecks:
         return Comparison(ours.delivers and not beaten, float(np.log(ours.power)), deficit)
 
     def starvation(self, count: int) -> Check:
-        """How many of many random emulators, none of them silent for seconds, starve it.
+        """On how many of many random emulators, none of them silent for seconds, the policy starves.
 
-        Of each one draw: a flow that starves does so on few links, and more links find them sooner than more
-        draws of the same ones. What is wanted is none, so that there is nothing to have an interval of.
+        Each emulator is drawn once: a policy starves on few links only, and more links find these sooner than
+        more draws of the same links. The bound is none, so there is no interval.
         """
         drawn = (emulator.spec for emulator in select_emulators(f"random:{count}:{self._seed + 1}"))
         specs = [spec for spec in drawn if longest_silence_ms(spec) < SILENT_MS]
@@ -112,7 +112,7 @@ class RandomLinkChecks:
         )
 
     def _utilisation(self, spec: EmulatorSpec) -> float:
-        """Of the whole run; what no sender could use because no ACKs came back counts against it as well."""
+        """Utilisation over the whole run; times without ACKs, in which no sender could send, are included."""
         path = spec.drawn(self._seed).to_path()
         record = _core.simulate(path, self._scheme, seconds=STARVATION_SECONDS, seed=self._seed)
         return float(len(record.departure_ms) / max(1, record.opportunities))
@@ -158,17 +158,17 @@ def measure_checks(
     seed: int,
     say: Callable[[Check], None],
 ) -> tuple[list[Check], list[Deficit]]:
-    """Everything, with the emulators on which the policy is farthest behind.
+    """All checks, and the emulators on which the policy is farthest behind.
 
     Args:
-        policy_file: of a policy that takes a preference.
+        policy_file: the file of a policy that takes a preference.
         executor: runs side by side.
-        emulators: how many random emulators a check takes.
-        starvation: how many the one on starvation takes.
-        seed: of what is drawn.
-        say: is told every check as soon as it is known.
+        emulators: random emulators of a check.
+        starvation: random emulators of the check on starvation.
+        seed: seed of all draws.
+        say: is called with every check as soon as it is known.
     """
-    given_links.cellular_traces()  # what is missing is told before anything runs
+    given_links.cellular_traces()  # a missing trace is an error before anything runs
     given = given_links.GivenLinkChecks(policy_file, seed, executor)
     drawn = RandomLinkChecks(policy_file, seed, executor)
     measured: list[Check] = []
@@ -199,7 +199,7 @@ DESCRIPTION = (
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Which policy, and how much of everything."""
+    """Adds the arguments: which policy, and on how many emulators."""
     add_policy_argument(parser)
     parser.add_argument("--random", type=count, default=200, metavar="N", help="emulators (default: 200)")
     parser.add_argument(

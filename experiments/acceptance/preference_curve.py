@@ -1,8 +1,8 @@
 """A policy's throughput and delay over its preference, beside Copa over its delta and beside fixed windows.
 
-Random emulators, which no training sees, are run by the policy at every preference, by Copa with its delta
-swept and by fixed windows, all with the same few seeds; what is compared are means over the seeds. Noise,
-which counts for nothing: NOISE_SHARE of a throughput or a p95 delay, NOISE_MS of a p95 delay.
+The policy at every preference, Copa at every delta, and fixed windows run over random emulators, which no
+training has seen, all with the same few seeds. Means over the seeds are compared. Differences below
+NOISE_SHARE of a throughput or p95 delay, or below NOISE_MS of a p95 delay, do not count.
 """
 
 import argparse
@@ -38,9 +38,9 @@ COPA_DELTAS = (4.0, 2.0, 1.0, 0.5, 0.25, 0.1, 0.05, 0.02)
 NOISE_SHARE = 0.01
 NOISE_MS = 1.0
 LEAST_MBPS = 1e-3
-"""What counts as nothing."""
+"""Throughput that stands for none, so that ratios are finite."""
 WANTED_SHARE = 0.95
-"""Of the emulators, on which a promise must hold."""
+"""Share of the emulators on which a promise must hold."""
 
 WORST = 10
 
@@ -49,7 +49,7 @@ Figures = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Curve:
-    """One emulator run by one scheme at each of its settings; arrays are (settings, seeds)."""
+    """The runs of one scheme over one emulator at each of its settings; arrays are (settings, seeds)."""
 
     throughput_mbps: Figures
     p95_delay_ms: Figures
@@ -78,17 +78,17 @@ class Curve:
         )
 
     def shortfall(self, rival: "Curve") -> Figures:
-        """Of each setting, what it lacks of the rival's throughput at the same delay, as a share of that."""
+        """By setting, how far its throughput is below the rival's at the same delay, as a share of that."""
         return 1 - self.mbps / rival.mbps_within(self.delay_ms - _noise_ms(self.delay_ms))
 
     def above(self, rival: "Curve") -> NDArray[np.bool_]:
-        """Of each setting, whether it lies on the rival's curve or above it."""
+        """By setting, whether it lies on the rival's curve or above it."""
         return self.shortfall(rival) <= NOISE_SHARE
 
     def mbps_within(self, delays_ms: Figures) -> Figures:
-        """The throughput to be had within these delays: between two settings along a straight line.
+        """The most throughput within each of these delays, interpolated linearly between settings.
 
-        With less delay than at any setting there is next to nothing to be had; more delay does no harm.
+        Below the least delay of all settings it is nearly none; above the greatest it stays the same.
         """
         order = np.argsort(self.delay_ms)
         most_mbps = np.maximum.accumulate(self.mbps[order])
@@ -107,7 +107,7 @@ def _falls(figures: Figures, noise: Figures) -> bool:
 
 @dataclass(frozen=True)
 class PreferenceRow:
-    """One emulator."""
+    """The three curves over one emulator."""
 
     emulator: NamedEmulator
     preference: Curve
@@ -116,11 +116,11 @@ class PreferenceRow:
 
     @property
     def shortfall(self) -> float:
-        """The greatest, of any setting, beside either."""
+        """The greatest shortfall of any setting behind either rival."""
         return float(max(self.preference.shortfall(rival).max() for rival in (self.copa, self.fixed)))
 
     def to_json(self) -> dict[str, Any]:
-        """What was measured, as means over the seeds, and what follows."""
+        """The measurements as means over the seeds, and the results."""
         curves = {"preference": self.preference, "copa": self.copa, "fixed": self.fixed}
         return {
             "emulator": self.emulator.label,
@@ -158,12 +158,12 @@ def _run(schemes: Sequence[str], seeds: int, emulator: NamedEmulator) -> Curve:
 def preference_rows(
     policy_file: Path, emulators: Sequence[NamedEmulator], seeds: int, executor: Executor
 ) -> list[PreferenceRow]:
-    """A row for each emulator, with so many runs of each setting; the policy has a preference."""
+    """A row for each emulator, with `seeds` runs of each setting, for a policy with a preference."""
     return list(executor.map(partial(_run_row, policy_file, seeds), emulators))
 
 
 def preference_checks(rows: Sequence[PreferenceRow]) -> list[Check]:
-    """Whether the curve rises, and lies above the others."""
+    """The checks that the curve rises and lies above the others."""
     return [
         _share_check("the preference", "monotone", [row.preference.is_monotone for row in rows]),
         *(
@@ -189,7 +189,7 @@ def _share_check(name: str, wanted: str, held: Sequence[bool]) -> Check:
 
 
 def preference_lines(rows: Sequence[PreferenceRow]) -> list[str]:
-    """The curves over all emulators, then those where the policy's is farthest below another; for people."""
+    """As text, the curves over all emulators, then those where the policy's is farthest below another."""
     lines = [
         f"{'':12}{'link used':>12}{'p95 / one way':>16}{'on Copa or above':>19}{'on fixed or above':>20}"
     ]
@@ -231,7 +231,7 @@ DESCRIPTION = (
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Which policy, on how many emulators, how often."""
+    """Adds the arguments: which policy, on how many emulators, how often."""
     add_policy_argument(parser)
     parser.add_argument("--random", type=count, default=200, metavar="N", help="emulators (default: 200)")
     parser.add_argument(

@@ -1,4 +1,4 @@
-"""The figures of runs in real mahimahi beside what is wanted of them, with intervals over the runs."""
+"""Checks of runs in real mahimahi against their bounds, with intervals over the runs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,14 +14,14 @@ Figures = Sequence[tuple[float, float]]
 
 @dataclass(frozen=True)
 class Bar:
-    """What is wanted over one emulator, as shares of what a rival has there, each alone."""
+    """Bounds over one emulator, as shares of a rival's figures there, each alone."""
 
     emulator: str
     rival: str
     throughput: float
-    """At least; 0: any will do."""
+    """Least share of the rival's throughput; 0: any will do."""
     p95: float
-    """At most."""
+    """Greatest share of the rival's p95 delay."""
 
 
 BARS = (
@@ -48,13 +48,13 @@ class Contest:
     """The counted part of one run beside a Cubic."""
 
     share: float
-    """Of all that was delivered, the policy's."""
+    """The policy's share of all that was delivered."""
     used: float
-    """Of the link."""
+    """Share of the link that was used."""
 
 
 def in_field(ours: Figures) -> Check:
-    """The bar in plain figures."""
+    """The check over the field emulator, in absolute figures."""
     rates_mbps, delays_ms = zip(*ours, strict=True)
     return Check(
         f"real mahimahi, {FIELD_EMULATOR}",
@@ -65,7 +65,7 @@ def in_field(ours: Figures) -> Check:
 
 
 def against(bar: Bar, ours: Figures, theirs: Figures) -> Check:
-    """Run by run."""
+    """The check of one bar; runs are compared one by one."""
     shares, ratios = zip(*(np.divide(*pair) for pair in zip(ours, theirs, strict=True)), strict=True)
     wanted, measured = f"<= {bar.p95:g} x its p95", f"{_text(ratios, '.2f')} x its p95"
     met = _interval(ratios).at_most(bar.p95)
@@ -83,7 +83,7 @@ def against(bar: Bar, ours: Figures, theirs: Figures) -> Check:
 
 
 def beside_cubic(emulator: str, contests: Sequence[Contest]) -> Check:
-    """The policy's part of a link that it shares."""
+    """The check of the policy's share of a link beside a Cubic."""
     shares = [contest.share for contest in contests]
     used = np.mean([contest.used for contest in contests])
     low, high = SHARE
@@ -100,7 +100,7 @@ def _interval(values: Sequence[float]) -> Interval:
 
 
 def _text(values: Sequence[float], form: str) -> str:
-    """The mean, and its interval where there is one."""
+    """The mean as text, with its interval if there is one."""
     interval = mean_interval(values)
     spread = "" if interval is None else f" ({interval.low:{form}} to {interval.high:{form}})"
     return f"{np.mean(values):{form}}{spread}"

@@ -1,4 +1,4 @@
-"""What a policy must hold in real mahimahi: alone, by what kernel BBR and Copa have, and with a kernel Cubic.
+"""Checks of a policy in real mahimahi: alone, against kernel BBR and Copa, and beside a kernel Cubic.
 
 Runs are kept as evaluations, each in a folder of its own:
 
@@ -32,10 +32,10 @@ from .real_bars import CUBIC
 from .real_results import CELLULAR, CONTESTED, RIVALS, read_results
 
 SECONDS = 30.0
-"""Of a run alone, unless something else is asked for."""
+"""Default length of a run alone."""
 LATE_SHARE = 1 / 12
 OVERHEAD_S = 4.0
-"""Of a run beyond its time: shells start and end, flows settle, logs are read."""
+"""Time of a run beyond its length: shells start and end, flows settle, logs are read."""
 
 
 def contested_emulators() -> list[NamedEmulator]:
@@ -53,10 +53,10 @@ def _contested_emulator(bdps: int) -> NamedEmulator:
 
 
 def make_plans(scheme: str, runs: int, seconds: float, command: str) -> dict[str, Plan]:
-    """What is run, by the name of its folder.
+    """The plans by the name of their folder.
 
     Raises:
-        InputError: the scheme is unknown, or a rival is called as it is.
+        InputError: the scheme is unknown, or has the same label as a rival.
     """
     plan = partial(Plan, runs=runs, seed=SEED, backend="mahimahi", command=command)
     plans = {
@@ -71,7 +71,7 @@ def make_plans(scheme: str, runs: int, seconds: float, command: str) -> dict[str
 
 
 def announcement(plans: Mapping[str, Plan], folder: Path) -> str:
-    """How long it will take, about, and what is left out."""
+    """A line on how long the runs will take, about, and on what is left out."""
     left = {name: _left(plan, folder / name) for name, plan in plans.items()}
     minutes = sum(left[name] * (plan.seconds + OVERHEAD_S) for name, plan in plans.items()) / 60
     left_out = "" if CELLULAR in plans else "; without recorded cellular links, as CCGYM_TRACES is not set"
@@ -98,21 +98,21 @@ DESCRIPTION = (
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Which policy, how often and how long, and where the runs are kept."""
+    """Adds the arguments: which policy, how often and how long, and where the runs are kept."""
     add_policy_argument(parser)
-    parser.add_argument("--runs", type=count, default=3, metavar="N", help="of each cell (default: 3)")
+    parser.add_argument("--runs", type=count, default=3, metavar="N", help="runs of each cell (default: 3)")
     parser.add_argument(
         "--seconds",
         type=seconds,
         default=SECONDS,
         metavar="S",
-        help="of a flow alone; beside a Cubic twice as long, the second half counts (default: 30)",
+        help="length of a flow alone; beside a Cubic twice as long, the second half counts (default: 30)",
     )
     parser.add_argument("--out", required=True, type=Path, metavar="DIR", help="where the runs are kept")
 
 
 def _command_again(args: argparse.Namespace) -> str:
-    """What runs the same on any machine, for the page of evidence: of the folder only the name is told."""
+    """The command for the page of evidence; it names only the last part of the folder's path."""
     scheme = [] if args.scheme == "indigo2" else ["--scheme", args.scheme]
     length = [] if args.seconds == SECONDS else ["--seconds", f"{args.seconds:g}"]
     words = [*scheme, "--runs", str(args.runs), *length, "--out", args.out.resolve().name]

@@ -20,18 +20,18 @@ from .real_bars import BARS, BBR, COPA, CUBIC, FIELD_EMULATOR, Contest, against,
 
 FIELD, CELLULAR, CONTESTED = "field", "cellular", "contested"
 RIVALS: Mapping[str, tuple[str, ...]] = {FIELD: (), "calibrated": (BBR,), CELLULAR: (BBR, COPA)}
-"""By group of emulators, each an evaluation: what runs over them beside the policy, alone as it does."""
+"""By group of emulators, each of which is an evaluation: the rivals, each alone as the policy is."""
 
 
 @dataclass(frozen=True)
 class RealResults:
-    """What all runs of one policy show."""
+    """The results of all runs of one policy."""
 
     checks: list[Check]
     session: dict[str, Any]
-    """What was asked, and on what it ran."""
+    """The description of the session."""
     most_others_cores: float
-    """That other programs took beside a run."""
+    """Most cores that other programs took during a run."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class _Cell:
     folder: Path
     runs: list[RunResult]
     seen: str
-    """Whether the emulator was in a training of the scheme, as the evaluation says."""
+    """Whether the scheme was trained on the emulator, as the evaluation says."""
 
     @property
     def figures(self) -> list[tuple[float, float]]:
@@ -59,7 +59,7 @@ class _Cell:
 
 
 def contest_of(log: Path, start_ms: float, seconds: float) -> Contest:
-    """The second half of a run of so many `seconds`, a Cubic first, the policy second in its merged log.
+    """The second half of a run of `seconds`; in its merged log the Cubic is flow 1 and the policy flow 2.
 
     Raises:
         InputError: the log is broken.
@@ -77,10 +77,10 @@ def contest_of(log: Path, start_ms: float, seconds: float) -> Contest:
 
 
 def policy_label(folder: Path, policy_file: Path) -> str:
-    """What the runs of this policy are called in a folder.
+    """The label of this policy's runs in a folder.
 
     Raises:
-        InputError: none of them is there.
+        InputError: there are no runs of it.
     """
     _check_holds(folder, FIELD)
     session = read_session(folder / FIELD / "session.json")
@@ -99,10 +99,10 @@ def _check_holds(folder: Path, name: str) -> None:
 
 
 def read_results(folder: Path, policy: str) -> RealResults:
-    """All runs of the policy of this label.
+    """Reads all runs of the policy with this label.
 
     Raises:
-        InputError: one is missing.
+        InputError: a run is missing.
     """
     cells: dict[tuple[str, str], _Cell] = {}
     for group, rivals in RIVALS.items():
@@ -119,7 +119,7 @@ def read_results(folder: Path, policy: str) -> RealResults:
 def _read(
     folder: Path, name: str, schemes: tuple[str, ...]
 ) -> tuple[dict[tuple[str, str], _Cell], dict[str, Any]]:
-    """Its cells by emulator and scheme, and its session."""
+    """The cells of an evaluation by emulator and scheme, and its session."""
     _check_holds(folder, name)
     evaluation = load_evaluation(folder / name)
     missing = [
@@ -170,7 +170,7 @@ def _checks_contested(cells: Mapping[tuple[str, str], _Cell], seconds: float) ->
 
 
 def _told(check: Check, *cells: _Cell) -> Check:
-    """It says what links it ran over, and how many of its runs the machine was busy beside."""
+    """The check, with the kind of its links and the number of its runs during which the machine was busy."""
     check = replace(check, links=origin_by_answers([cell.seen for cell in cells]))
     loads = [cores for cell in cells for cores in cell.others_cores]
     busy = sum(cores > BUSY_CORES for cores in loads)

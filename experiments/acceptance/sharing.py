@@ -1,4 +1,4 @@
-"""How flows of a policy share one bottleneck: among themselves, of unequal round trips, and against Cubic."""
+"""How flows of a policy share one bottleneck: with each other, with unequal RTTs, and with Cubic."""
 
 from collections.abc import Sequence
 from concurrent.futures import Executor
@@ -20,30 +20,30 @@ from numpy.typing import NDArray
 from .contested_links import next_link, used_share
 
 SECONDS = 120.0
-"""The second half counts, on links as of `contested_links`."""
+"""Length of a run on the links of `contested_links`, of which the second half counts."""
 EARLY_SECONDS = 30.0
-"""For flows that have only begun."""
+"""Length of a run of flows that have just begun."""
 RATE_MBPS = 46.0
-"""Of the link that is the same in each run."""
+"""Rate of the link on which flows join, the same in each run."""
 JOINING_RUNS = 100
-"""Jain's index differs by 0.02 from run to run: so many tell its mean to 0.004."""
+"""Jain's index varies by 0.02 from run to run, so this many runs give its mean to 0.004."""
 LATEST_S = 0.2
 QUEUE_OF_ONE = 2.5
-"""As many times what one flow queues is wanted of a group at most."""
+"""A group may queue at most so many times what one flow queues."""
 LEAST_QUEUEING_MS = 1.0
-"""Times in a record are whole ms: what is less is none, and no group's queue is a multiple of it.
+"""Least queueing of one flow that a group is compared with: times in a record are whole ms.
 
-A lone flow of `indigo2` has a p95 of 3 to 7 ms on 40 of these links, so that the bound is for others.
+A lone flow of `indigo2` has a p95 of 3 to 7 ms on 40 of these links, so this bound is for other policies.
 """
 JOINING_JAIN = 0.95
 GROUP_JAIN = 0.97
-"""The least means of Jain's index that are wanted of flows that join and leave, and of groups that stay."""
+"""Least wanted means of Jain's index: for flows that join and leave, and for groups that stay."""
 UNEQUAL = ((2, 0.95), (8, 0.90))
-"""How many times the other's a flow's round trip is, and the least mean of Jain's index."""
+"""Ratio of the two flows' RTTs, and the least wanted mean of Jain's index."""
 
 
 def sharing_checks(policy_file: Path, count: int, seed: int, executor: Executor) -> list[Check]:
-    """Flows of the policy on one bottleneck, and one against Cubic; links and times follow from the seed."""
+    """The checks of flows that share one bottleneck; links and times follow from the seed."""
     scheme = f"policy:{policy_file}"
     return [
         _joining(scheme, seed, executor, origin_of(policy_file, [_joined_link()])),
@@ -79,9 +79,9 @@ def _text(figure: float, interval: Interval) -> str:
 
 
 def joining_run(scheme: str, seed: int, number: int, split: Split = Split.TEST) -> tuple[float, float]:
-    """Median Jain index and utilisation of 46 Mbit/s, 20 ms of round trip and 1 BDP.
+    """Median of Jain's index, and utilisation: 46 Mbit/s, an RTT of 20 ms and a queue of 1 BDP.
 
-    Ten flows join, one a second, and leave in that order; at another fraction of the second in each run.
+    Ten flows join, one a second, and leave in that order, at another fraction of the second in each run.
     """
     late_s = split_generator(split, Family.TIMES_OF_FLOWS, seed, number).uniform(0, LATEST_S, 10)
     flows = [_core.Flow(scheme, start_s=i + late, stop_s=20.0 + i + late) for i, late in enumerate(late_s)]
@@ -105,12 +105,12 @@ def _against_cubic(scheme: str, seed: int, executor: Executor, links: Links) -> 
 
 
 def _against_cubic_run(scheme: str, seed: int, number: int) -> float:
-    """The policy's part of what both get; they begin a little apart."""
+    """The policy's share of what it and a Cubic get; they begin a little apart."""
     generator = split_generator(Split.TEST, Family.TIMES_OF_FLOWS, seed, JOINING_RUNS + number)
     late_s = generator.uniform(0, LATEST_S, 2)
     flows = [_core.Flow(scheme, start_s=late_s[0]), _core.Flow("cubic", start_s=late_s[1])]
     rates = _rates(_contested_link(), flows, EARLY_SECONDS)
-    return float(np.nansum(rates[0])) / max(1e-9, float(np.nansum(rates)))  # 0 where nobody has anything
+    return float(np.nansum(rates[0])) / max(1e-9, float(np.nansum(rates)))  # 0 if neither delivers anything
 
 
 @dataclass(frozen=True)
@@ -119,9 +119,9 @@ class Group:
 
     jain: float
     queueing_ms: float
-    """p95 over the packets of all flows."""
+    """p95 of the queueing delay over the packets of all flows."""
     alone_ms: float
-    """p95 of one flow that has the same link for itself."""
+    """p95 of the queueing delay of one flow that has the link to itself."""
 
 
 def _groups(scheme: str, count: int, seed: int, executor: Executor) -> list[Check]:
@@ -159,7 +159,7 @@ def _fair(name: str, wanted: float, jain: Sequence[float]) -> Check:
 
 
 def group_case(scheme: str, seed: int, number: int, split: Split = Split.TEST) -> Group:
-    """2 to 16 flows on a random link, that begin within 2 s, and one flow there alone."""
+    """Runs 2 to 16 flows, which begin within 2 s, on a random link, and one flow alone on it."""
     rng = split_generator(split, Family.LINK_OF_A_GROUP, seed, number)
     link = next_link(rng, "shared")
     flows = _group(scheme, rng)
@@ -169,7 +169,7 @@ def group_case(scheme: str, seed: int, number: int, split: Split = Split.TEST) -
 
 
 def early_group_case(scheme: str, seed: int, number: int) -> float:
-    """The same when they have hardly begun, on faster links with shorter queues."""
+    """Jain's index of such a group soon after it has begun, on faster links with shorter queues."""
     rng = split_generator(Split.TEST, Family.SHARED_LINK, seed, number)
     rate, round_trip, queue = (
         float(np.exp(rng.uniform(*np.log(r)))) for r in ((8, 150), (10, 120), (0.3, 4))
@@ -188,7 +188,7 @@ def _unequal_rtts(scheme: str, count: int, seed: int, executor: Executor, times:
 
 
 def unequal_case(scheme: str, seed: int, times: int, number: int, split: Split = Split.TEST) -> float:
-    """Jain's index of two flows on a random link, one of them of several times the other's round trip."""
+    """Jain's index of two flows on a random link, one with `times` times the other's RTT."""
     link = next_link(split_generator(split, Family.UNEQUAL_LINK, seed, number), "shared")
     longer = _core.Flow(scheme, extra_delay_ms=float((times - 1) * link.delay_ms))
     return _late_jain(_rates(link, [_core.Flow(scheme), longer], SECONDS))
@@ -209,7 +209,7 @@ def _droptail(rate_mbps: float, delay_ms: int, bdps: float) -> EmulatorSpec:
 
 
 def _rates(spec: EmulatorSpec, flows: Sequence[_core.Flow], seconds: float) -> NDArray[np.float64]:
-    """Mbit/s of every flow in every second, (flows, seconds), NaN where it is not there for all of it."""
+    """Mbit/s of every flow in every second, shape (flows, seconds); NaN if a flow is not there throughout."""
     return _while_there(_throughputs(_run(spec, flows, seconds), seconds), flows)
 
 
@@ -218,7 +218,7 @@ def _run(spec: EmulatorSpec, flows: Sequence[_core.Flow], seconds: float) -> lis
 
 
 def _throughputs(records: Sequence[_core.FlowRecord], seconds: float) -> NDArray[np.float64]:
-    """Mbit/s of every flow in every second, (flows, seconds)."""
+    """Mbit/s of every flow in every second, shape (flows, seconds)."""
     edges_ms = np.arange(0, seconds + 1) * 1e3
     packets = [np.histogram(record.departure_ms, edges_ms)[0] for record in records]
     return np.array(packets) * DATA_IP_BYTES * 8 / 1e6
@@ -233,7 +233,7 @@ def _while_there(throughputs: NDArray[np.float64], flows: Sequence[_core.Flow]) 
 
 
 def _late_queueing_ms(records: Sequence[_core.FlowRecord]) -> float:
-    """p95 of what the packets that left the link in the second half had waited; all of it, where none did."""
+    """p95 in ms of the waits of packets that left the link in the second half; if none did, all of it."""
     half_ms = 1e3 * SECONDS / 2
     delays_ms = [record.departure_delay_ms[record.departure_ms >= half_ms] for record in records]
     queueing_ms = np.concatenate(delays_ms)
@@ -241,7 +241,7 @@ def _late_queueing_ms(records: Sequence[_core.FlowRecord]) -> float:
 
 
 def _late_jain(rates: NDArray[np.float64]) -> float:
-    """Of the mean rates in the second half."""
+    """Jain's index of the mean rates in the second half."""
     late = rates[:, rates.shape[1] // 2 :]
     if np.isnan(late).all(axis=1).any():
         raise ValueError("a flow that is not there in the second half has no share of it")
@@ -249,6 +249,6 @@ def _late_jain(rates: NDArray[np.float64]) -> float:
 
 
 def _jain(rates: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Jain's index of each column; 0 where flows are there and none delivers, which is no fair share."""
+    """Jain's index of each column; 0 if flows are there but none delivers, which is no fair share."""
     nothing = np.nansum(rates, axis=0) == 0
     return np.where(nothing, 0.0, jain_index(np.where(nothing, 1.0, rates)))

@@ -1,7 +1,7 @@
-"""A policy's winning rate among its rivals, each alone on links whose rate is constant or goes in steps.
+"""A policy's winning rate among its rivals, each alone on links of constant or stepping rate.
 
-The measure and the links are those of Sage's single flows (Yen, Abbasloo and Chao, SIGCOMM 2023): of each
-segment of a run, throughput^2 / mean one-way delay, and everybody wins who has 90 % of the best.
+The measure and the links are those of Sage's single flows (Yen, Abbasloo and Chao, SIGCOMM 2023). The score
+of each segment of a run is throughput^2 / mean one-way delay; every scheme with 90 % of the best score wins.
 """
 
 from functools import partial
@@ -21,24 +21,24 @@ from .contested_links import Draw, link_within
 RIVALS = ("copa", "reno", "cubic", "vegas", "ledbat", "bbr", "bbr3", "allegro", "vivace")
 """The native schemes for any link and any flow.
 
-Not among them: what waits for marks, what is made for calls or cellular links, what needs a rule table, and
-what does not adapt.
+Left out are schemes that wait for ECN marks, are made for calls or cellular links, need a rule table, or do
+not adapt.
 """
 RATE_MBPS = (12.0, 192.0)
-"""Of the first segment, as is the BDP."""
+"""Rate in the first segment; the queue's BDP is that of the first segment too."""
 DELAY_MS = (5.0, 80.0)
 QUEUE_BDP = (0.5, 16.0)
 FACTORS = (1.0, 2.0, 4.0, 0.5, 0.25)
-"""Of the rate in every second segment, each as often: 1 is a constant rate."""
+"""Factors of the rate in every second segment, equally frequent; 1 is a constant rate."""
 SEGMENTS = 4
 SEGMENT_S = 7.0
 WINNING_SHARE = 0.9
-"""Of the best score."""
+"""A score wins if it is at least this share of the best."""
 WANTED = 0.9
 
 
 def winning_rate(scheme: str, draw: Draw) -> Check:
-    """The share of the segments that it wins, in the mean over the links."""
+    """The share of the segments that the scheme wins, averaged over the links."""
     on_link = partial(shares_won_on, scheme, draw.seed)
     shares = np.array(list(draw.executor.map(on_link, range(draw.links))))
     rate, *rivals = shares.mean(axis=0).tolist()
@@ -55,13 +55,13 @@ def winning_rate(scheme: str, draw: Draw) -> Check:
 
 
 def shares_won_on(scheme: str, seed: int, number: int) -> NDArray[np.float64]:
-    """Of the segments on the `number`-th link of a seed, what the scheme and each rival win."""
+    """Share of the segments on the `number`-th link of a seed that the scheme and each rival win."""
     spec = segment_link(seed, number)
     return shares_won(np.array([segment_scores(each, spec) for each in (scheme, *RIVALS)]))
 
 
 def shares_won(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Of the segments, what each scheme wins: scores are (schemes, segments), and a score of 0 wins none."""
+    """Share of the segments that each scheme wins; scores are (schemes, segments), and 0 never wins."""
     won = (scores >= WINNING_SHARE * scores.max(axis=0)) & (scores > 0)
     return np.asarray(won.mean(axis=1))
 
@@ -85,12 +85,12 @@ def _stepping(link: EmulatorSpec, factor: float) -> EmulatorSpec:
 
 
 def segment_scores(scheme: str, spec: EmulatorSpec) -> NDArray[np.float64]:
-    """(Mbit/s)^2 per ms of mean one-way delay of what left the link in each segment; of nothing 0."""
+    """The score of each segment, (Mbit/s)^2 per ms of mean one-way delay; 0 if nothing left the link."""
     record = _core.simulate(spec.to_path(), scheme, seconds=SEGMENTS * SEGMENT_S, seed=0)
     edges_ms = np.linspace(0, 1e3 * SEGMENTS * SEGMENT_S, SEGMENTS + 1)
     delays_ms = record.departure_delay_ms + spec.delay_ms
     packets, _ = np.histogram(record.departure_ms, edges_ms)
     total_delay_ms, _ = np.histogram(record.departure_ms, edges_ms, weights=delays_ms)
     mbps = packets * DATA_IP_BYTES * 8 / (1e6 * SEGMENT_S)
-    score = mbps**2 * packets / np.maximum(total_delay_ms, 1.0)  # which is less than any packet's delay
+    score = mbps**2 * packets / np.maximum(total_delay_ms, 1.0)  # 1 ms is less than any packet's delay
     return np.asarray(score)

@@ -1,1 +1,1 @@
-"""Whether calibration finds what is known."""
+"""Tests of the calibration on emulators that are known."""

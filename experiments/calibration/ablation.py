@@ -1,8 +1,8 @@
-"""How much each parameter of an emulator is worth: the order of the Pantheon paper's Figure 5.
+"""How much each parameter of an emulator contributes, in the order of the Pantheon paper's Figure 5.
 
-A target is measured over a published emulator, then replicated with the rate alone, with the delay as well,
-and so on. What is not yet searched is what a careless emulator has: hardly any delay, a queue without end, no
-loss, arrivals as even as a clock's.
+A target is measured over a published emulator, then replicated with the rate alone, with rate and delay, and
+so on. Parameters that are not searched yet have the values of a careless emulator: hardly any delay, an
+unlimited queue, no loss, constant arrivals.
 """
 
 import argparse
@@ -24,35 +24,35 @@ from .known_truth import RUNS, SCHEMES, measured_over
 
 CHINA = Candidate(77.72, 51, 94, 0.0006, "constant")
 COLOMBIA = Candidate(3.04, 130, 426, 0.0, "poisson")
-"""As published; the paths of the paper's figure."""
+"""The published emulators of the figure's paths."""
 PATHS = {"china": CHINA, "colombia": COLOMBIA}
 
 _CARELESS = {"delay_ms": 1.0, "queue_packets": 30_000.0, "loss": 0.0}
 STEPS = ("rate", "+ delay", "+ queue", "+ loss", "+ arrivals")
-"""What is searched, one more each."""
+"""The parameters that are searched: each step adds one."""
 
 WORSE_BY = 0.005
-"""By which an error may rise with a parameter more: searches end by time."""
+"""So much the error may rise when a parameter is added: searches end by time."""
 
 
 @dataclass(frozen=True)
 class Ablation:
-    """One search."""
+    """The result of one search."""
 
     path: str
     step: str
     error: float
-    """Mean over the schemes, as published."""
+    """Mean error over the schemes, defined as in the paper."""
 
 
 def restriction_of(step: int) -> Restriction:
-    """What the search of this step may not choose."""
+    """The parameters that are fixed in this step."""
     fixed = dict(list(_CARELESS.items())[step:])
     return Restriction(fixed, ARRIVALS if step == len(STEPS) - 1 else ARRIVALS[:1])
 
 
 def ablations(folder: Path, minutes: float) -> Iterator[Ablation]:
-    """Every step of every path; searches that were stopped go on."""
+    """Yields every step of every path; searches that were stopped go on."""
     make_folder(folder)
     for path, truth in PATHS.items():
         with ThreadPoolExecutor(cpu_count()) as executor:
@@ -65,7 +65,7 @@ def ablations(folder: Path, minutes: float) -> Iterator[Ablation]:
 
 
 def checks(found: list[Ablation]) -> list[Check]:
-    """No parameter makes it worse, and all together replicate the path."""
+    """The checks that no parameter increases the error, and that all together replicate the path."""
     held = []
     for path in PATHS:
         errors = [each.error for each in found if each.path == path]
@@ -88,19 +88,19 @@ DESCRIPTION = (
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """For how long, and where the searches are kept."""
+    """Adds the arguments: for how long, and where the searches are kept."""
     parser.add_argument(
         "--minutes",
         type=minutes,
         default=1.0,
         metavar="M",
-        help="of each of 10 searches (default: 1)",
+        help="minutes of each of 10 searches (default: 1)",
     )
     parser.add_argument("--out", required=True, type=Path, metavar="DIR", help="where the searches are kept")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Searches each in turn."""
+    """Runs the searches one after the other."""
     found = []
     for each in ablations(args.out, args.minutes):
         found.append(each)

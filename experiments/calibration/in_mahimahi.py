@@ -1,6 +1,6 @@
-"""Emulators measured in real mahimahi by kernel TCP and by ours, and found again from those figures alone.
+"""Emulators measured in real mahimahi, with kernel TCP and our schemes, and found again from these figures.
 
-What was found runs in real mahimahi as well: it has to measure there what was measured over the truth.
+The found emulator runs in real mahimahi too, and must give there the figures measured over the true one.
 """
 
 import argparse
@@ -34,20 +34,20 @@ MOST_ERROR = 0.10
 
 @dataclass(frozen=True)
 class RealFound(Found):
-    """One truth that was measured in real mahimahi, and what was found."""
+    """One true emulator, measured in real mahimahi, and the one found."""
 
     name: str
     real_errors: dict[str, float]
-    """Of each scheme, the found emulator in real mahimahi beside what was measured there; and their mean."""
+    """Error of each scheme, and the mean: the found emulator in real mahimahi against the true one there."""
     floor_errors: dict[str, float]
-    """The same of the truth itself, measured once more: chance alone, which no calibration undercuts."""
+    """The same errors of the true emulator, measured again: chance alone, the least that is possible."""
 
 
 def truth_of(emulator: NamedEmulator) -> Candidate:
-    """The emulator as one that calibration can find.
+    """The emulator as a candidate of the calibration.
 
     Raises:
-        InputError: it is of another kind.
+        InputError: calibration cannot find an emulator of this kind.
     """
     spec = emulator.spec
     link = spec.uplink if isinstance(spec, EmulatorSpec) else None
@@ -59,7 +59,7 @@ def truth_of(emulator: NamedEmulator) -> Candidate:
 
 
 def found_again(plan: Plan, emulator: NamedEmulator, folder: Path, minutes: float) -> RealFound:
-    """Measures, calibrates and verifies; what was done before is not done again."""
+    """Measures, calibrates and verifies; steps that were done before are not repeated."""
     truth, measured, out = truth_of(emulator), folder / "measured", folder / "found.yaml"
     make_folder(folder)
     run_plan(replace(plan, emulators=[emulator]), measured)
@@ -74,12 +74,12 @@ def found_again(plan: Plan, emulator: NamedEmulator, folder: Path, minutes: floa
 
 
 def truth_name(emulator: NamedEmulator) -> str:
-    """Without its group."""
+    """The name of the emulator without its group."""
     return emulator.label.rpartition("/")[2]
 
 
 def all_found(args: argparse.Namespace) -> Iterator[RealFound]:
-    """One after the other."""
+    """Yields the results one after the other."""
     plan = plan_evaluation(args, "mahimahi", args.schemes)
     for emulator in plan.emulators:
         assert isinstance(emulator, NamedEmulator)
@@ -87,7 +87,7 @@ def all_found(args: argparse.Namespace) -> Iterator[RealFound]:
 
 
 def checks(found: Sequence[RealFound]) -> list[Check]:
-    """The same as of those that are measured through the twin, and what real mahimahi says."""
+    """The checks of emulators measured through the twin, and those of the errors in real mahimahi."""
     met = [each.real_errors["mean"] <= MOST_ERROR for each in found]
     floor = sum(each.floor_errors["mean"] <= MOST_ERROR for each in found)
     measured = f"{sum(met)} of {len(met)}, the truth measured again {floor}"
@@ -98,7 +98,7 @@ def checks(found: Sequence[RealFound]) -> list[Check]:
 
 
 def lines(each: RealFound) -> list[str]:
-    """For people."""
+    """The result as text."""
     errors = [
         f"  {scheme:16} in real mahimahi {100 * error:5.1f} %, "
         f"the truth measured again {_percent(each.floor_errors.get(scheme))}"
@@ -120,15 +120,15 @@ DESCRIPTION = (
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What to measure, how often, and for how long it is searched."""
+    """Adds the arguments: what to measure, how often, and how long to search."""
     add_evaluation_arguments(parser, EMULATORS, SCHEMES, runs=3)
     parser.add_argument(
-        "--minutes", type=minutes, default=5.0, metavar="M", help="of each search at most (default: 5)"
+        "--minutes", type=minutes, default=5.0, metavar="M", help="longest search, in minutes (default: 5)"
     )
 
 
 def run(args: argparse.Namespace) -> int:
-    """Each in turn."""
+    """Measures and searches one emulator after the other."""
     found = []
     for each in all_found(args):
         found.append(each)

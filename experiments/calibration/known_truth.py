@@ -1,4 +1,4 @@
-"""Emulators that are known, measured through the twin and found again from those measurements alone."""
+"""Known emulators, measured through the twin and found again from these measurements alone."""
 
 import argparse
 import math
@@ -23,42 +23,42 @@ from ccgym.experiments.json_text import json_text
 
 SCHEMES = ("bbr", "cubic", "copa", "vegas", "ledbat", "reno", "vivace", "verus")
 HELD_OUT = ("scream", "copa:0.1", "bbr3")
-"""Run over what was found, never searched with."""
+"""Schemes that run over the found emulator, and are never searched with."""
 
 SECONDS, RUNS, MANY_RUNS = 30.0, 3, 32
-"""Of each scheme; many where what differs is to be the emulators and not their chance."""
+"""Length and number of each scheme's runs; many runs where chance must not hide the emulators' difference."""
 
 RATE_MBPS, DELAY_MS, QUEUE_BDPS, MOST_LOSS = (0.6, 40.0), (8.0, 120.0), (0.4, 4.0), 0.03
-"""From which the truths are drawn: log-uniform, but loss, of half of them, uniform."""
+"""Ranges of the true emulators: log-uniform; half of them have loss, which is uniform up to MOST_LOSS."""
 
 RATE_WITHIN, QUEUE_WITHIN, LOSS_WITHIN, LOSS_POINTS = 0.10, 0.25, 0.30, 0.002
 MOST_HELD_OUT_ERROR, ARRIVALS_RIGHT, INTERVALS_HOLD = 0.05, 0.9, 0.85
 
 _SEARCH_DRAWS, _ALL_DRAWS = 10_000, 2**62
-"""The search has the first of them; the validation has later ones."""
+"""The first draws are for the search, later ones for the validation."""
 
 
 @dataclass(frozen=True)
 class Found:
-    """One truth and what was found."""
+    """One true emulator and the one found."""
 
     truth: Candidate
     answer: Answer
 
     @property
     def rate_met(self) -> bool:
-        """Within 10 %."""
+        """Whether the rate is within 10 %."""
         return _close(self.answer.candidate.rate_mbps, self.truth.rate_mbps, RATE_WITHIN)
 
     @property
     def delay_met(self) -> bool:
-        """Within 10 %, or a ms: they are whole."""
+        """Whether the delay is within 10 % or 1 ms, as delays are whole ms."""
         off = abs(self.answer.candidate.delay_ms - self.truth.delay_ms)
         return off <= max(1.0, RATE_WITHIN * self.truth.delay_ms)
 
     @property
     def queue_met(self) -> bool:
-        """Within 25 %, or a packet, or said to be undetermined."""
+        """Whether the queue is within 25 % or one packet, or is reported as undetermined."""
         found = self.answer.candidate.queue_packets
         off = abs(found - self.truth.queue_packets)
         close = off <= max(1.0, QUEUE_WITHIN * self.truth.queue_packets)
@@ -66,18 +66,18 @@ class Found:
 
     @property
     def loss_met(self) -> bool:
-        """Within 30 % or 0.2 percentage points."""
+        """Whether the loss is within 30 % or 0.2 percentage points."""
         off = abs(self.answer.candidate.loss - self.truth.loss)
         return off <= max(LOSS_POINTS, LOSS_WITHIN * self.truth.loss)
 
     @property
     def arrivals_met(self) -> bool:
-        """Poisson or constant."""
+        """Whether the arrivals, Poisson or constant, are right."""
         return self.answer.candidate.arrivals == self.truth.arrivals
 
     @property
     def intervals_hold(self) -> list[bool]:
-        """Of each parameter."""
+        """For each parameter, whether its interval holds the true value."""
         return [
             low <= getattr(self.truth, name) <= high
             for name, (low, high) in ((name, self.answer.intervals[name]) for name in PARAMETERS)
@@ -89,19 +89,19 @@ class HeldOut:
     """Mean error of the schemes that were not searched with."""
 
     runs: int
-    """Over both emulators."""
+    """Number of runs over each of the two emulators."""
     error: float
     floor: float
-    """Of the truth itself, run with the draws of the found emulator: chance alone."""
+    """The error of the true emulator, run with the draws of the found one: chance alone."""
 
 
 @dataclass(frozen=True)
 class Recovery(Found):
-    """One that was measured through the twin."""
+    """One true emulator, measured through the twin, and the one found."""
 
     held_out: tuple[HeldOut, ...]
     cpu_s: float
-    """Of the search, on all cores together."""
+    """Processor time of the search, on all cores together."""
 
 
 def _close(found: float, truth: float, share: float) -> bool:
@@ -109,7 +109,7 @@ def _close(found: float, truth: float, share: float) -> bool:
 
 
 def random_truth(seed: int) -> Candidate:
-    """An emulator that a path might have; same seed, same emulator."""
+    """A plausible emulator of a path; the same seed gives the same one."""
     generator = np.random.default_rng(seed)
     rate_mbps = round(_log_uniform(generator, RATE_MBPS), 2)
     delay_ms = round(_log_uniform(generator, DELAY_MS))
@@ -124,7 +124,7 @@ def _log_uniform(generator: np.random.Generator, bounds: tuple[float, float]) ->
 
 
 def measured_over(truth: Candidate, schemes: Sequence[str], draws: range, executor: Executor) -> Target:
-    """What these schemes measure over `truth`, a run each draw."""
+    """The figures of these schemes over `truth`, with one run for each draw."""
     rows = tuple(Measured(scheme, scheme, 1.0, 1.0, None, None, None, 1) for scheme in schemes)
     replicated = Replicator(Target("truth", rows, {}, SECONDS), executor).replicate(truth, draws)
     runs = [
@@ -136,9 +136,9 @@ def measured_over(truth: Candidate, schemes: Sequence[str], draws: range, execut
 
 
 def draws_of(seed: int) -> tuple[range, range]:
-    """Of the truth with this seed: the draws that measure it, and those that validate what was found.
+    """The draws that measure the true emulator of this seed, and those that validate the one found.
 
-    Each truth has its own: with the same three for all, an odd one would be an error of every answer.
+    Each true emulator has draws of its own: an odd draw shared by all would be an error of every answer.
     """
     first = int(np.random.default_rng([_SEARCH_DRAWS, seed]).integers(_SEARCH_DRAWS, _ALL_DRAWS))
     return range(first, first + MANY_RUNS), range(first + MANY_RUNS, first + 2 * MANY_RUNS)
@@ -151,7 +151,7 @@ def recover(
     seed: int,
     report: Callable[[int, float, Candidate], None] = lambda *_: None,
 ) -> Recovery:
-    """Measures `truth` with the draws of `seed`, finds it again, and runs over both what was not measured."""
+    """Measures `truth` with the draws of `seed`, finds it again, and runs the held-out schemes over both."""
     measuring, validating = draws_of(seed)
     with ThreadPoolExecutor(cpu_count()) as executor:
         target = measured_over(truth, SCHEMES, measuring[:RUNS], executor)
@@ -168,7 +168,7 @@ def recover(
 def _held_out(
     truth: Candidate, found: Candidate, measuring: range, validating: range, executor: Executor
 ) -> HeldOut:
-    """Runs over both what was not measured."""
+    """Runs the held-out schemes over both emulators."""
     wanted = measured_over(truth, HELD_OUT, measuring, executor)
     replicator, measured = Replicator(wanted, executor), measured_figures(wanted.measured)
     error, floor = (
@@ -179,14 +179,14 @@ def _held_out(
 
 
 def recoveries(folder: Path, seeds: Iterable[int], minutes: float) -> Iterator[Recovery]:
-    """One after the other; searches that were stopped go on."""
+    """Yields the recoveries one after the other; searches that were stopped go on."""
     make_folder(folder)
     for number in seeds:
         yield recover(random_truth(number), folder / f"{number}.search", minutes, number)
 
 
 def checks(found: Sequence[Recovery]) -> list[Check]:
-    """Of the parameters, and of what else the emulators do."""
+    """The checks of the parameters and of the held-out schemes."""
     return [
         *parameter_checks(found),
         *(_held_out_check([each.held_out[place] for each in found]) for place in range(2)),
@@ -194,7 +194,7 @@ def checks(found: Sequence[Recovery]) -> list[Check]:
 
 
 def parameter_checks(found: Sequence[Found]) -> list[Check]:
-    """How near the truth they are."""
+    """The checks of how near the parameters are to the true ones."""
     holds = [held for each in found for held in each.intervals_hold]
     return [
         _all("rate", "within 10 % each", [each.rate_met for each in found]),
@@ -228,13 +228,13 @@ def _share(name: str, share: float, met: list[bool]) -> Check:
 
 
 def recovery_line(each: Recovery) -> str:
-    """For people."""
+    """The result as text."""
     held_out = [f"{100 * own.error:.1f} % (truth {100 * own.floor:.1f} %)" for own in each.held_out]
     return f"{found_line(each)}, held out {', '.join(held_out)}, {each.cpu_s:.0f} s of CPU"
 
 
 def found_line(each: Found) -> str:
-    """The part that does not depend on how it was measured."""
+    """The part of the text that does not depend on how the emulator was measured."""
     texts = [_described(each.truth), "->", _described(each.answer.candidate)]
     parts = ("rate", "delay", "queue", "loss", "arrivals")
     missed = [part for part in parts if not getattr(each, f"{part}_met")]
@@ -261,19 +261,19 @@ DESCRIPTION = (
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """How many, for how long, and where the searches are kept."""
+    """Adds the arguments: how many, for how long, and where the searches are kept."""
     parser.add_argument("--count", type=count, default=20, metavar="N", help="emulators (default: 20)")
     parser.add_argument(
-        "--seed", type=seed, default=0, metavar="S", help="of the first emulator (default: 0)"
+        "--seed", type=seed, default=0, metavar="S", help="seed of the first emulator (default: 0)"
     )
     parser.add_argument(
-        "--minutes", type=minutes, default=5.0, metavar="M", help="of each search at most (default: 5)"
+        "--minutes", type=minutes, default=5.0, metavar="M", help="longest search, in minutes (default: 5)"
     )
     parser.add_argument("--out", required=True, type=Path, metavar="DIR", help="where the searches are kept")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Searches each in turn."""
+    """Runs the searches one after the other."""
     found = []
     seeds = range(args.seed, args.seed + args.count)
     for recovery in recoveries(args.out, seeds, args.minutes):

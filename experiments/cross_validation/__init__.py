@@ -1,1 +1,1 @@
-"""Ours beside an independent implementation or measurement of the same."""
+"""Comparisons of ccgym with independent implementations and measurements."""

@@ -23,35 +23,35 @@ class Comparison:
     mbps: float
     reference_mbps: float
     delay_ms: float
-    """Of the kind the experiment compares: p95 one-way, or the mean in the queue."""
+    """The delay that the experiment compares: p95 one-way, or mean in the queue."""
     reference_delay_ms: float
 
     @property
     def throughput_error(self) -> float:
-        """Of ours, as a share of the reference's."""
+        """Our throughput minus the reference's, as a share of the latter."""
         return self.mbps / self.reference_mbps - 1
 
     @property
     def delay_error(self) -> float:
-        """Of ours, as a share of the reference's."""
+        """Our delay minus the reference's, as a share of the latter."""
         return self.delay_ms / self.reference_delay_ms - 1
 
     def agrees(self, bounds: Bounds) -> bool:
-        """Both within their share."""
+        """Whether both errors are within their bounds."""
         return (
             abs(self.throughput_error) <= bounds.throughput_share
             and abs(self.delay_error) <= bounds.delay_share
         )
 
     def remark(self, bounds: Bounds) -> str:
-        """What stands at the end of its line."""
+        """The remark at the end of the comparison's line."""
         return "" if self.agrees(bounds) else "  differs"
 
 
 def comparison_lines(
     comparisons: Iterable[Comparison], bounds: Bounds, heads: Mapping[str, str]
 ) -> list[str]:
-    """The table, for people; `heads` names the reference and the delay."""
+    """The table as text; `heads` names the reference and the delay."""
     rows = list(comparisons)
     lines = [
         _line("emulator", "scheme", "Mbit/s", heads["reference"], "", heads["delay"], heads["reference"], "")
@@ -80,12 +80,12 @@ def _line(emulator: str, scheme: str, *figures: str) -> str:
 def print_comparisons(
     tables: Mapping[str, tuple[Sequence[Comparison], Bounds]], heads: Mapping[str, str], *, as_json: bool
 ) -> None:
-    """One table for each place where ours ran.
+    """Prints one table for each place where our schemes ran.
 
     Args:
-        tables: by the name of the place, and how far ours may be from the reference's there.
-        heads: who references, and by which delay: `reference` and `delay`.
-        as_json: all as one JSON object.
+        tables: the comparisons and their bounds, by the name of the place.
+        heads: names of the reference and of the delay, as `reference` and `delay`.
+        as_json: whether to print one JSON object instead.
     """
     if as_json:
         print(json_text({where: [asdict(row) for row in rows] for where, (rows, _) in tables.items()}))

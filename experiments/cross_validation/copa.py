@@ -3,9 +3,10 @@
 Their figures were measured for this project on links of constant rate, one or more runs of 7 s and a half
 BDP to one BDP of queue; those of the calibrated paths and the field path are of one run of 30 s.
 
-At 100 Mbit/s the two packets that Copa wants in the queue are 0.24 ms: less than the clock of mahimahi shows,
-and than a real host is late by. How low the lowest RTT of 10 s happens to be then decides what it gets: were
-it 0.25 ms higher in the twin, which is never late, India would have 86 Mbit/s instead of 69.
+At 100 Mbit/s the two packets that Copa keeps in the queue take 0.24 ms. That is less than mahimahi's clock
+can show, and less than a real host is late. So Copa's throughput there depends on how low the lowest RTT of
+10 s happens to be: in the twin, which is never late, an RTT 0.25 ms higher would give India 86 Mbit/s, not
+69.
 """
 
 import argparse
@@ -23,7 +24,7 @@ SCHEME = "copa"
 SECONDS = 30.0
 WARM_UP_S = 1.0
 THROUGHPUT_MARGIN = 0.15
-"""Their runs of one link differ by 2 to 50 %."""
+"""Margins: runs of genericCC over one link differ by 2 to 50 %."""
 DELAY_MARGIN = 0.15
 LINKS: dict[tuple[float, int, int], tuple[tuple[float, float], tuple[float, float]]] = {
     (12, 20, 20): ((8.91, 10.88), (9, 13)),
@@ -33,7 +34,7 @@ LINKS: dict[tuple[float, int, int], tuple[tuple[float, float], tuple[float, floa
     (100, 20, 166): ((33.9, 71.3), (3, 4)),
     (100, 40, 333): ((61.4, 82.2), (4, 5)),
 }
-"""(Mbit/s, RTT in ms, packets of queue): the range of their Mbit/s of IP bytes, of their p95 queue in ms."""
+"""(Mbit/s, RTT in ms, queue in packets) -> ranges of genericCC's Mbit/s of IP bytes and p95 queue in ms."""
 PATHS = {
     "calibrated/nepal": (0.48, 207.0),
     "calibrated/mexico": (2.16, 168.0),
@@ -43,7 +44,7 @@ PATHS = {
     "calibrated/california-mexico": (83.87, 50.0),
     "field/12mbps-30ms-90kb": (10.70, 50.0),
 }
-"""Their Mbit/s of IP bytes and p95 one-way delay in ms."""
+"""genericCC's Mbit/s of IP bytes and p95 one-way delay in ms."""
 
 Range = tuple[float, float]
 
@@ -56,19 +57,19 @@ class CopaRow:
     mbps: float
     reference_mbps: Range
     p95_delay_ms: float
-    """One way, propagation included."""
+    """One-way delay, with propagation."""
     reference_p95_delay_ms: Range
 
     @property
     def agrees(self) -> bool:
-        """Within the range of theirs, and the margins."""
+        """Whether ours is within the range of genericCC's runs and the margins."""
         return _within(self.mbps, self.reference_mbps, THROUGHPUT_MARGIN) and _within(
             self.p95_delay_ms, self.reference_p95_delay_ms, DELAY_MARGIN
         )
 
 
 def copa_rows(seed: int) -> list[CopaRow]:
-    """A row for each link and path with figures of theirs."""
+    """A row for each link and path with figures of genericCC."""
     rows = []
     for (rate_mbps, rtt_ms, packets), (mbps, queue_ms) in LINKS.items():
         link = LinkSpec(rate_mbps=rate_mbps, queue="droptail", packets=packets)
@@ -95,7 +96,7 @@ def _within(figure: float, reference: Range, margin: float) -> bool:
 
 
 def copa_lines(rows: list[CopaRow]) -> list[str]:
-    """The table, for people."""
+    """The table as text."""
     lines = [f"{'link or path':30}{'Mbit/s':>10}{'genericCC':>14}{'p95 ms':>10}{'genericCC':>14}"]
     lines += [
         f"{row.label:30}{row.mbps:10.2f}{_text(row.reference_mbps, 2):>14}"
@@ -117,7 +118,7 @@ DESCRIPTION = (
 
 
 def add_arguments(_: argparse.ArgumentParser) -> None:
-    """None: the links are those with figures of genericCC."""
+    """Adds no arguments: the links are those with figures of genericCC."""
 
 
 def run(args: argparse.Namespace) -> int:

@@ -14,12 +14,12 @@ from ccgym.experiments.evaluations import evaluate
 from .comparison import Bounds, Comparison, print_comparisons
 
 KERNEL_REFERENCES = {"cubic": "kernel-cubic", "reno": "kernel-reno", "bbr": "kernel-bbr"}
-"""Ours, and the kernel's implementation that it is held against."""
+"""Our schemes, and the kernel's implementation with which each is compared."""
 KERNEL_BOUNDS = Bounds(throughput_share=0.05, delay_share=0.15)
 
 
 def compare_with_kernel(ours: Evaluation, kernels: Evaluation) -> list[Comparison]:
-    """Medians over the runs of every emulator on which both of a pair ran."""
+    """Compares medians over the runs, for every emulator on which both schemes of a pair ran."""
     measured, references = dict(_medians(ours)), dict(_medians(kernels))
     return [
         Comparison(emulator, scheme, mbps, reference_mbps, delay_ms, reference_delay_ms)

@@ -24,7 +24,7 @@ DUMBBELLS = (
     Dumbbell(12, 20, 42),
     Dumbbell(20, 40, 150),
 )
-"""Slow enough for a queue of Vegas's two to four packets to last for ms."""
+"""Slow enough for the two to four packets that Vegas keeps in the queue to take several ms."""
 
 MARKING_BOUNDS = Bounds(throughput_share=0.05, delay_share=0.05)
 
@@ -50,32 +50,33 @@ MARKING_CASES = (
     ("cubic", Dumbbell(50, 40, 500, _step(60))),
     ("cubic", Dumbbell(50, 40, 500, _red(50, 150, 0.02))),
 )
-"""Where one and the same law decides in both: DCTCP's (RFC 8257) on the switches it was made for; NewReno's
-half at a window with marks (RFC 3168); Cubic's function where it is ahead of the Reno-friendly window. With W
-packets at the cut and a round trip of R seconds that window regains W after 0.57 W R s, the function after
-(0.75 W)^(1/3) s: at 50 Mbit/s and 40 ms each way after 22 s and after 7 s."""
+"""Cases in which both implementations follow the same law: DCTCP (RFC 8257) on the switches it was made for;
+NewReno, which halves its window once a round trip on marks (RFC 3168); Cubic where the cubic function exceeds
+the Reno-friendly window. With W packets at the cut and an RTT of R seconds, the Reno-friendly window regains
+W after 0.57 W R s, the function after (0.75 W)^(1/3) s: at 50 Mbit/s and 40 ms each way, after 22 s and 7
+s."""
 
 INCOMPARABLE_CASES = (
     ("cubic", Dumbbell(10, 20, 200, _red(10, 30, 0.1))),
     ("cubic", Dumbbell(20, 20, 200, _red(20, 60, 0.05))),
 )
-"""Where the Reno-friendly window (RFC 9438, section 4.3) decides, which ns-3 has from 3.41 on. PIE is in no
-list: the twin's changes its probability by mahimahi's steps, ns-3's by those of RFC 8033."""
+"""Cases in which the Reno-friendly window (RFC 9438, section 4.3) decides, which ns-3 has from 3.41 on. PIE
+is in no list: the twin's changes its probability by mahimahi's steps, ns-3's by those of RFC 8033."""
 
 MARKING_RUNS = 8
-"""Whom RED marks is chance: one run of Cubic differs by a tenth of the queue from the next."""
+"""Runs of each case, because RED marks packets at random: Cubic's queue varies by a tenth between runs."""
 
 
 @dataclass(frozen=True)
 class MarkingComparison(Comparison):
-    """Means of runs; the intervals of 95 % are those of the errors, over the runs of both."""
+    """A comparison of means over runs, with 95 % intervals of the errors."""
 
     throughput_interval: Interval | None
-    """None: nothing is drawn there, and it runs once."""
+    """None: the case has no randomness and runs once."""
     delay_interval: Interval | None
 
     def remark(self, bounds: Bounds) -> str:
-        """The intervals, too."""
+        """The intervals and the remark of a comparison."""
         if self.throughput_interval is None or self.delay_interval is None:
             return f"  one run{super().remark(bounds)}"
         held = (self.throughput_interval, self.delay_interval)
@@ -84,7 +85,7 @@ class MarkingComparison(Comparison):
 
 
 def compare_with_ns3(ns3: Ns3, seconds: float) -> list[Comparison]:
-    """Every scheme over every dumbbell for `seconds`, of which the first half warms up."""
+    """Compares every scheme over every dumbbell for `seconds`; the first half is warm-up."""
     rows = []
     for dumbbell in DUMBBELLS:
         for scheme in SCHEMES:
@@ -96,7 +97,7 @@ def compare_with_ns3(ns3: Ns3, seconds: float) -> list[Comparison]:
 
 
 def compare_marking(ns3: Ns3, scheme: str, dumbbell: Dumbbell, seconds: float) -> MarkingComparison:
-    """A flow that answers marks, for `seconds`, of which the first half warms up; means of runs."""
+    """Compares means over runs of a flow that responds to marks; the first half of `seconds` is warm-up."""
     runs = range(1, 1 + (MARKING_RUNS if dumbbell.marking.get("queue") == "red" else 1))
     theirs = np.array([_run_ns3(ns3, scheme, dumbbell, seconds, run) for run in runs])
     ours = np.array([_run_twin(scheme, dumbbell, seconds, run) for run in runs])
@@ -115,7 +116,7 @@ def compare_marking(ns3: Ns3, scheme: str, dumbbell: Dumbbell, seconds: float) -
 
 
 def error_interval(ours: NDArray[np.float64], theirs: NDArray[np.float64]) -> Interval | None:
-    """Of the share by which the mean of ours differs from theirs; None: one run only."""
+    """Interval of the relative difference of our mean from ns-3's; None: there is one run only."""
     ratio = ratio_interval(ours.tolist(), theirs.tolist())
     return None if ratio is None else Interval(ratio.low - 1, ratio.high - 1)
 
@@ -126,7 +127,7 @@ def _run_ns3(ns3: Ns3, scheme: str, dumbbell: Dumbbell, seconds: float, run: int
 
 
 def _run_twin(scheme: str, dumbbell: Dumbbell, seconds: float, run: int) -> tuple[float, float]:
-    """Mbit/s of IP bytes and the mean ms in the link after the warm-up, as of ns-3."""
+    """Mbit/s of IP bytes and mean ms in the link after the warm-up, as ns-3 gives them."""
     warm_up_s = seconds / 2
     uplink = {"rate_mbps": dumbbell.rate_mbps, "packets": dumbbell.queue_packets, "queue": "droptail"}
     ecn = {"ecn": True} if dumbbell.marking.get("queue") in ("red", "codel") else {}
@@ -160,9 +161,9 @@ DESCRIPTION = (
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """How long to run."""
+    """Adds the argument: how long to run."""
     parser.add_argument(
-        "--seconds", type=seconds, default=120.0, metavar="S", help="of a flow (default: 120)"
+        "--seconds", type=seconds, default=120.0, metavar="S", help="length of a flow (default: 120)"
     )
 
 

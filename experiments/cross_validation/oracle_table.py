@@ -13,7 +13,7 @@ DESCRIPTION = "Searches the windows of the published training emulators and prin
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The emulators are those that were published."""
+    """Adds no arguments: the emulators are those that were published."""
     add_ray_argument(parser)
 
 

@@ -1,4 +1,4 @@
-"""Our schemes in the twin beside figures that others have published of the same."""
+"""Our schemes in the twin beside published figures of the same schemes."""
 
 import argparse
 import os
@@ -21,7 +21,7 @@ from .published_figures import PUBLISHED, Published, Range
 SECONDS = 30.0
 RUNS = 5
 THROUGHPUT_MARGIN = 0.15
-"""Single runs over Poisson and cellular links differ by as much."""
+"""Margins: single runs over Poisson and cellular links differ by as much."""
 DELAY_MARGIN = 0.15
 
 
@@ -35,23 +35,23 @@ class PublishedRow:
 
     @property
     def throughput_distance(self) -> float:
-        """As a share of the nearest published figure; 0 within their range."""
+        """Distance from the range of published figures, as a share of the nearest; 0 within the range."""
         return _distance(self.mbps, self.published.mbps)
 
     @property
     def delay_distance(self) -> float:
-        """The same; 0 where no delay was published."""
+        """The same for the delay; 0 if no delay was published."""
         theirs = self.published.p95_delay_ms
         return 0.0 if theirs is None else _distance(self.p95_delay_ms, theirs)
 
     @property
     def agrees(self) -> bool:
-        """Both within the margins."""
+        """Whether both distances are within the margins."""
         return abs(self.throughput_distance) <= THROUGHPUT_MARGIN and abs(self.delay_distance) <= DELAY_MARGIN
 
 
 class PublishedComparison:
-    """Runs what has been published, once each."""
+    """Runs every scheme and emulator of the published figures, once each."""
 
     def __init__(self, executor: Executor, seed: int) -> None:
         self._executor = executor
@@ -71,7 +71,7 @@ class PublishedComparison:
 
 
 def _can_run(emulator: str) -> bool:
-    """The recorded traces do not come along."""
+    """Whether the emulator can be run here: recorded traces are not part of ccgym."""
     return not emulator.startswith("cellular/") or "CCGYM_TRACES" in os.environ
 
 
@@ -88,7 +88,7 @@ def _distance(figure: float, published: Range) -> float:
 
 
 def published_lines(rows: list[PublishedRow]) -> list[str]:
-    """The table of the emulators, for people."""
+    """The table of the emulators as text."""
     lines = [
         f"{'emulator':30}{'scheme':9}"
         f"{'Mbit/s':>8}{'published':>14}{'':>8}{'p95 ms':>8}{'published':>12}{'':>8}  source"
@@ -118,7 +118,7 @@ DESCRIPTION = (
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """None: schemes and emulators are those with published figures."""
+    """Adds no arguments: schemes and emulators are those with published figures."""
     add_ray_argument(parser)
 
 

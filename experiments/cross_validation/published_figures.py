@@ -1,7 +1,7 @@
-"""What others measured of the schemes on emulators that are here.
+"""Figures that others measured of our schemes on emulators of ccgym.
 
-Rates in Mbit/s of IP bytes, delays one way in ms, propagation included, unless said otherwise. A range is
-that of several runs.
+Rates in Mbit/s of IP bytes, one-way delays in ms with propagation, unless said otherwise. A range is over
+several runs.
 """
 
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ GENERIC_CC = "genericCC in mahimahi, measured for this project"
 
 @dataclass(frozen=True)
 class Published:
-    """One scheme on an emulator of `ccgym emulators`."""
+    """The published figures of one scheme on an emulator of `ccgym emulators`."""
 
     scheme: str
     emulator: str

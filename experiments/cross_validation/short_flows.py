@@ -1,7 +1,7 @@
-"""`ccgym reproduce short-flows`: how long short flows of our Cubic take, beside kernel Cubic in mahimahi.
+"""`ccgym reproduce short-flows`: completion times of our Cubic beside those of kernel Cubic in mahimahi.
 
-Ours run in the twin, the kernel's through real shells, one after the other with a pause in between. A flow's
-time is from its first chance to send, connected, until the sender knows that all has arrived.
+Ours runs in the twin, the kernel's in real shells, one flow after the other with a pause in between. A flow's
+time begins when it is connected and may send, and ends when the sender knows that all has arrived.
 """
 
 import argparse
@@ -26,7 +26,7 @@ DELAYS_MS = (5, 20, 50, 100, 150)
 BOUND = 0.05
 MOST_SECONDS = 60.0
 PYTHON = "/usr/bin/python3"
-"""The system's: the user of the shells may not be let to ours."""
+"""The system's Python: the user of the shells may have no access to ours."""
 
 _SERVER = """import socket, sys
 with socket.create_server(("0.0.0.0", int(sys.argv[1]))) as server:
@@ -60,18 +60,18 @@ class ShortFlows:
     emulator: str
     size_kb: int
     flows: int
-    """Of the kernel's; ours are the same each time."""
+    """Number of the kernel's flows; ours takes the same time each time."""
     ours_ms: float
     kernel_ms: float
 
     @property
     def error(self) -> float:
-        """Of ours, as a share of the kernel's."""
+        """Our mean time minus the kernel's, as a share of the kernel's."""
         return self.ours_ms / self.kernel_ms - 1
 
 
 def emulators() -> list[EmulatorSpec]:
-    """Steady links with a droptail queue of a bandwidth-delay product, twenty of them."""
+    """Twenty links of constant rate with a droptail queue of 1 BDP."""
     return [_emulator(rate_mbps, delay_ms) for rate_mbps in RATES_MBPS for delay_ms in DELAYS_MS]
 
 
@@ -84,14 +84,14 @@ def _emulator(rate_mbps: int, delay_ms: int) -> EmulatorSpec:
 
 
 def our_completion_ms(spec: EmulatorSpec, size_kb: int) -> float:
-    """Of one flow of our Cubic in the twin."""
+    """Completion time in ms of one flow of our Cubic in the twin."""
     flow = _core.Flow("cubic", bytes=1000 * size_kb)
     (measured,) = _core.simulate(spec.to_path(), [flow], seconds=MOST_SECONDS, seed=1, log=False)
     return float(measured.completion_ms[0])
 
 
 def kernel_completion_ms(spec: EmulatorSpec, flows: int) -> dict[int, list[float]]:
-    """Of so many flows of each size, of the kernel's Cubic through real shells.
+    """Completion times in ms of the kernel's Cubic in real shells, by size; `flows` of each size.
 
     Raises:
         MahimahiError: a shell or a program in it failed.
@@ -115,7 +115,7 @@ def kernel_completion_ms(spec: EmulatorSpec, flows: int) -> dict[int, list[float
 
 
 def compare_short_flows(spec: EmulatorSpec, flows: int) -> list[ShortFlows]:
-    """Each size on one emulator."""
+    """Compares each size on one emulator."""
     return [
         ShortFlows(spec.name, size_kb, len(times), our_completion_ms(spec, size_kb), fmean(times))
         for size_kb, times in kernel_completion_ms(spec, flows).items()
@@ -123,7 +123,7 @@ def compare_short_flows(spec: EmulatorSpec, flows: int) -> list[ShortFlows]:
 
 
 def mean_error(rows: list[ShortFlows]) -> float:
-    """Of our mean completion time over these emulators, as a share of the kernel's."""
+    """Error of our mean completion time over these emulators, as a share of the kernel's."""
     return fmean(row.ours_ms for row in rows) / fmean(row.kernel_ms for row in rows) - 1
 
 
@@ -135,7 +135,7 @@ DESCRIPTION = (
 
 
 def evenly_chosen(specs: list[EmulatorSpec], number: int) -> list[EmulatorSpec]:
-    """So many of them, the first and the last among them where there are two."""
+    """`number` of the specs, evenly spaced; with the first and the last if there are at least two."""
     return [specs[index] for index in np.linspace(0, len(specs) - 1, number).round().astype(int)]
 
 
@@ -147,9 +147,9 @@ def _links(text: str) -> int:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """How many flows, and on how many links."""
+    """Adds the arguments: how many flows, and on how many links."""
     parser.add_argument(
-        "--flows", type=count, default=17, metavar="N", help="of each size on each link (default: 17)"
+        "--flows", type=count, default=17, metavar="N", help="flows of each size on each link (default: 17)"
     )
     parser.add_argument(
         "--links", type=_links, default=20, metavar="N", help="1 to 20, evenly chosen (default: 20)"

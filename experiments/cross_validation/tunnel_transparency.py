@@ -1,8 +1,8 @@
-"""Whether a tunnel changes what runs through it: kernel TCP inside and outside, both seen by mm-link.
+"""Whether a tunnel changes the flows in it: kernel TCP inside and outside, both measured by mm-link.
 
-As pantheon-tunnel's authors tested theirs (Yan et al., ATC 2018): the two-sample Kolmogorov-Smirnov test on
-throughput and p95 delay. The link counts outer packets of 1500 bytes in both cases, so that what the smaller
-MTU inside costs is not in the throughput.
+The test is that of pantheon-tunnel's authors (Yan et al., ATC 2018): the two-sample Kolmogorov-Smirnov test
+on throughput and p95 delay. The link counts outer packets of 1500 bytes in both cases, so the cost of the
+smaller MTU inside is not in the throughput.
 """
 
 import argparse
@@ -25,9 +25,9 @@ from ccgym.experiments.evaluations import plan_evaluation
 from ccgym.experiments.json_text import json_text
 
 LEVEL = 0.2
-"""How probable it may be that any difference is found where the tunnel makes none, of all tests together.
+"""Significance level of all tests together: the probability of finding any difference if there is none.
 
-The Pantheon paper's, which has it of each test.
+The Pantheon paper has the same level for each single test.
 """
 METRICS = ("throughput_mbps", "p95_delay_ms")
 
@@ -45,19 +45,19 @@ class TransparencyRow:
     runs_outside: int
     runs_inside: int
     distance: float
-    """The greatest between the two empirical distributions."""
+    """Greatest distance between the two empirical distributions."""
     p_value: float
     adjusted_p: float
-    """Among all rows, by Holm's correction."""
+    """p-value among all rows, by Holm's correction."""
 
     @property
     def agrees(self) -> bool:
-        """No difference shows."""
+        """Whether no significant difference was found."""
         return self.adjusted_p >= LEVEL
 
 
 def compare(outside: Plan, outside_folder: Path, inside: Plan, inside_folder: Path) -> list[TransparencyRow]:
-    """A row for each metric, of all runs that were made."""
+    """A row for each emulator, scheme and metric, from all complete runs."""
     rows = []
     for emulator in outside.emulators:
         for scheme in outside.schemes:
@@ -72,7 +72,7 @@ def compare(outside: Plan, outside_folder: Path, inside: Plan, inside_folder: Pa
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """Each as it counts beside the others (Holm 1979): the least times their number, and so on."""
+    """p-values adjusted for multiple tests (Holm 1979): the least times their number, and so on."""
     adjusted, largest = [1.0] * len(p_values), 0.0
     for rank, index in enumerate(np.argsort(p_values)):
         largest = max(largest, min(1.0, (len(p_values) - rank) * p_values[index]))
@@ -81,7 +81,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 
 def least_runs(tests: int) -> int:
-    """So many on either side can tell a difference, where all of one are beyond all of the other."""
+    """Fewest runs on either side that can show a difference, if all of one side exceed all of the other."""
     runs = 1
     while tests * 2 / math.comb(2 * runs, runs) >= LEVEL:
         runs += 1
@@ -89,7 +89,7 @@ def least_runs(tests: int) -> int:
 
 
 def _link_metrics(folder: Path, scheme: str, plan: Plan) -> list[FlowMetrics]:
-    """As mm-link saw the flow of each run that is complete."""
+    """The metrics of the flow of each complete run, from mm-link's log."""
     runs = [RunFiles(folder, scheme, run) for run in range(1, plan.runs + 1)]
     delay_ms = next(each.spec.delay_ms for each in plan.emulators if folder.match(each.label))
     return [
@@ -121,13 +121,13 @@ def _row(
 def kolmogorov_smirnov(first: Sequence[float], second: Sequence[float]) -> tuple[float, float]:
     """The two-sample test: the distance of the empirical distributions, and its exact two-sided p-value.
 
-    The p-value is the share of all orders of the pooled samples that are at least as far apart: orders are
-    lattice paths from (0, 0) to (n, m), counted as they stay nearer to the diagonal (Hodges 1957).
+    The p-value is the share of all orders of the pooled samples with at least this distance. Orders are
+    lattice paths from (0, 0) to (n, m); those that stay nearer to the diagonal are counted (Hodges 1957).
     """
     n, m = len(first), len(second)
     pooled = np.sort(np.concatenate([first, second]))
     below = [np.searchsorted(np.sort(sample), pooled, side="right") for sample in (first, second)]
-    # Scaled by n m, so that nothing is rounded.
+    # Scaled by n m, so that there is no rounding.
     apart = int(np.abs(below[0] * m - below[1] * n).max())
     paths = [1] + [0] * m
     for i in range(n + 1):
@@ -140,7 +140,7 @@ def kolmogorov_smirnov(first: Sequence[float], second: Sequence[float]) -> tuple
 
 
 def transparency_lines(rows: list[TransparencyRow]) -> list[str]:
-    """The table, for people."""
+    """The table as text."""
     heads = f"{'outside':>9} {'inside':>9} {'runs':>7} {'D':>6} {'p':>6} {'Holm':>6}"
     lines = [f"{'emulator':28} {'scheme':14} {'metric':16} {heads}"]
     for row in rows:

@@ -1,12 +1,12 @@
 """The twin beside real mahimahi: the same controller over the same emulator, in both.
 
-A link's schedule begins with its shell, a flow some time later, once its programs run. How much later
-differs from run to run, and on a link that varies it decides what the flow meets. So each run in real
-mahimahi is repeated in the twin from the same ms of the schedule on, as the real link's log tells it. Where
-in that ms a flow began matters to some controllers, so the twin runs from several places of it.
+A link's schedule begins with its shell, a flow some time later, once its programs run. How much later varies
+from run to run, and on a varying link it decides which part of the schedule the flow meets. So each run in
+real mahimahi is repeated in the twin from the same ms of the schedule, which the real link's log gives. Where
+within that ms a flow began matters to some controllers, so the twin runs from several places in it.
 
-The twin keeps its promise where throughput and p95 one-way delay agree within what is stated here. How late
-the real shells were, by their own logs, stands beside it: it is no part of the comparison.
+The twin passes if throughput and p95 one-way delay agree within the bounds below. The lateness of the real
+shells, by their own logs, is shown beside it and is no part of the comparison.
 """
 
 import argparse
@@ -37,14 +37,14 @@ from ccgym.experiments.json_text import json_text
 THROUGHPUT_SHARE = 0.03
 DELAY_SHARE = 0.05
 PHASES = 5
-"""Places of a ms, evenly spread, from which the twin runs."""
+"""Number of evenly spaced places within a ms from which the twin runs."""
 DELAY_MS = 2.0
-"""The p95 delay may differ by DELAY_SHARE or by DELAY_MS, whichever is more."""
+"""The p95 delay may differ by DELAY_SHARE or DELAY_MS, whichever is more."""
 
 
 @dataclass(frozen=True)
 class ParityRow:
-    """Medians over the runs of one scheme on one emulator, in the twin over their phases as well."""
+    """Medians over the runs of one scheme on one emulator; those of the twin are also over the phases."""
 
     emulator: str
     scheme: str
@@ -53,27 +53,27 @@ class ParityRow:
     twin_p95_ms: float
     real_p95_ms: float
     real_late_ms: float | None
-    """95th percentile of the real shells' lateness over a round trip; None where it cannot be told."""
+    """95th percentile of the real shells' lateness over a round trip; None if it is unknown."""
 
     @property
     def throughput_error(self) -> float:
-        """Of the twin, as a share of the real throughput."""
+        """Error of the twin's throughput, as a share of the real one."""
         return self.twin_mbps / self.real_mbps - 1
 
     @property
     def delay_error_ms(self) -> float:
-        """Of the twin's p95 one-way delay."""
+        """Error of the twin's p95 one-way delay."""
         return self.twin_p95_ms - self.real_p95_ms
 
     @property
     def agrees(self) -> bool:
-        """Within the bounds stated above."""
+        """Whether both errors are within the bounds above."""
         allowed_ms = max(DELAY_MS, DELAY_SHARE * self.real_p95_ms)
         return abs(self.throughput_error) <= THROUGHPUT_SHARE and abs(self.delay_error_ms) <= allowed_ms
 
 
 def compare(plan: Plan, real: Evaluation, executor: Executor) -> list[ParityRow]:
-    """A row for every scheme and emulator of the plan that the twin runs and that ran in `real`."""
+    """A row for every scheme and emulator of the plan that the twin can run and that ran in `real`."""
     reals = dict(_planned_runs(real))
     emulators = {emulator.label: emulator for emulator in plan.emulators}
     schemes = {scheme.label: scheme for scheme in plan.schemes}
@@ -109,7 +109,7 @@ def _twin_runs(spec: Network, scheme: Scheme) -> bool:
 
 
 def _run_likewise(plan: Plan, planned: PlannedRun, real: Path, phase_ms: float) -> FlowMetrics:
-    """A run of `real` again, in the twin, from `phase_ms` after its ms began."""
+    """Repeats a run of `real` in the twin, from `phase_ms` after the beginning of its ms."""
     seed, files = planned.seed(plan.seed), planned.files(real)
     spec = planned.drawn_spec(seed, begins=False)  # the real shells' draw
     assert isinstance(spec, EmulatorSpec)
@@ -121,7 +121,7 @@ def _run_likewise(plan: Plan, planned: PlannedRun, real: Path, phase_ms: float) 
 
 
 def begun_s(files: RunFiles, spec: EmulatorSpec) -> float:
-    """When the sender of a run in real mahimahi began to send data, since the schedule of its link began.
+    """When the sender of a run in real mahimahi began to send, in s since the schedule of its link began.
 
     Raises:
         InputError: the link's log is missing or broken.
@@ -134,7 +134,7 @@ def begun_s(files: RunFiles, spec: EmulatorSpec) -> float:
 
 
 def _lateness_ms(folder: Path, label: str, flows: list[FlowResult], delay_ms: float) -> float | None:
-    """Median over the runs."""
+    """Median over the runs of their p95 lateness in ms; None if it is unknown."""
     runs = [RunFiles(emulator_folder(folder, label), flow.scheme, flow.run) for flow in flows]
     told = [p95_lateness_ms(run.link_data_log, run.link_ack_log, delay_ms) for run in runs]
     known = [late_ms for late_ms in told if late_ms is not None]
@@ -150,7 +150,7 @@ def _planned_runs(evaluation: Evaluation) -> Iterator[tuple[tuple[str, str], lis
 
 
 def parity_lines(rows: list[ParityRow]) -> list[str]:
-    """The table, for people."""
+    """The table as text."""
     lines = [_line("emulator", "scheme", "Mbit/s: twin", "real", "", "p95 ms: twin", "real", "p95 late ms")]
     lines += [
         _line(

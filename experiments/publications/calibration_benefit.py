@@ -1,8 +1,9 @@
 """Does calibration pay? Figures 6 and 7 of the Pantheon paper, on a path whose emulator is known.
 
-A path is measured with eight schemes and calibrated from that. Three policies are trained: on synthetic links
-alone, with the emulator that was found as well, and with the ensemble of all that fit as well. They run over
-the path, over its neighbours (each parameter a fifth less or more) and over links that no training has seen.
+A path is measured with eight schemes and calibrated from the measurements. Three policies are trained: on
+synthetic links alone; with the calibrated emulator added; and with the ensemble of emulators that fit equally
+well added. They run over the path, over its neighbours (each parameter a fifth less or more) and over links
+that no training has seen.
 """
 
 import argparse
@@ -85,7 +86,7 @@ def _path_lines(options: ReproductionOptions, name: str, synthetic: str) -> list
 
 
 def _calibrated(options: ReproductionOptions, name: str, truth: Candidate) -> Path:
-    """The emulator found from what the schemes measured; it stands where it was found before."""
+    """The file of the calibrated emulator; it is searched only if it does not exist yet."""
     search_minutes = QUICK_CALIBRATION_MINUTES if options.quick else CALIBRATION_MINUTES
     file = options.folder / f"{name}-{search_minutes:g}min.yaml"
     if not file.exists():
@@ -97,7 +98,7 @@ def _calibrated(options: ReproductionOptions, name: str, truth: Candidate) -> Pa
 
 
 def neighbours(truth: Candidate, name: str) -> list[NamedEmulator]:
-    """Each parameter a fifth less and more; what is 0 stays."""
+    """The emulator with each parameter a fifth less and a fifth more; parameters of 0 stay."""
     found = []
     for factor in (1 - CHANGE, 1 + CHANGE):
         changed = [

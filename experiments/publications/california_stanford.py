@@ -1,7 +1,7 @@
 """Pantheon's report of 2019-09-17, AWS California to Stanford by cellular: its table beside an emulator's.
 
-The path is gone. The emulator is what `ccgym calibrate` finds for the report's own text: a link with Poisson
-arrivals and an ACK path of its own, which cannot be a cellular path that varies from run to run.
+The path no longer exists. The emulator is the one that `ccgym calibrate` finds for the report's own text: a
+link with Poisson arrivals and an ACK path of its own, which cannot vary from run to run as a cellular path.
 """
 
 import argparse
@@ -37,7 +37,7 @@ SPEC = EmulatorSpec(
     downlink=LinkSpec(rate_mbps=0.9127, arrivals="poisson"),
 )
 ERRORS = (0.31, 0.49)
-"""Of the fit, mean over schemes; of a scheme that was left out."""
+"""Errors of the fit: mean over the schemes, and mean of a scheme that was left out."""
 STANDARD_ERRORS = {
     "TCP BBR": (1.04, 21.9),
     "Copa": (0.171, 5.2),
@@ -49,7 +49,7 @@ STANDARD_ERRORS = {
     "Verus": (2.9, 10.1),
     "PCC-Vivace": (0.295, 2.19),
 }
-"""Of the means of those schemes that the emulator was fitted to: Mbit/s, p95 ms; from their single runs."""
+"""Standard errors of the means of the schemes used in the fit, (Mbit/s, p95 ms), from their single runs."""
 NOT_HERE = "not among our schemes"
 VIDEO = "theirs sends a video, whose rate bounds it"
 ROWS = (
@@ -110,7 +110,7 @@ def reproduce(options: ReproductionOptions) -> Reproduction:
 
 
 def _error_lines(evaluation: Evaluation, options: ReproductionOptions) -> list[Line]:
-    """Of each scheme that the emulator was fitted to, beside that of the path itself, by chance alone."""
+    """The error of each scheme used in the fit, beside the path's own error by chance alone."""
     means = tables.means_of(evaluation)
     measured, emulated = [], []
     for row in ROWS:

@@ -17,18 +17,18 @@ from .reproduction import Reproduction, ReproductionOptions, reproduction_lines
 
 
 class Publication(Experiment, Protocol):
-    """An experiment of a published document, which the page of all runs as well."""
+    """An experiment of a published document; `ccgym reproduce all` runs it as well."""
 
     def reproduce(self, options: ReproductionOptions) -> Reproduction:
-        """Theirs beside ours."""
+        """Does the experiment: published figures beside ours."""
 
 
 QUICK_MINUTES, MINUTES = 0.6, 5.0
-"""Of a training."""
+"""Minutes of a training."""
 
 
 def description_of(name: str) -> str:
-    """Of an experiment of the catalogue, for its `--help`."""
+    """The description of an experiment of the catalogue, for its `--help`."""
     text = PUBLICATIONS[name].help
     return (
         f"{text[0].upper()}{text[1:]}: theirs beside ours, with intervals of 95 %. Exit code 1: a stated "
@@ -37,7 +37,7 @@ def description_of(name: str) -> str:
 
 
 def add_common_arguments(parser: argparse.ArgumentParser, folder: str) -> None:
-    """How thorough, and where it is kept."""
+    """Adds the arguments: how thorough, and where runs are kept."""
     parser.add_argument("--quick", action="store_true", help="fewer runs, shorter trainings")
     parser.add_argument(
         "--out",
@@ -49,14 +49,14 @@ def add_common_arguments(parser: argparse.ArgumentParser, folder: str) -> None:
 
 
 def add_backend_argument(parser: argparse.ArgumentParser) -> None:
-    """The twin, or real shells."""
+    """Adds `--backend`: the twin, or real shells."""
     parser.add_argument(
         "--backend", choices=("twin", "mahimahi"), default="twin", help="default: twin; or real shells"
     )
 
 
 def add_document_argument(parser: argparse.ArgumentParser) -> None:
-    """Another report than the one in the module."""
+    """Adds `--document`: another report than the one in the module."""
     parser.add_argument(
         "--document",
         type=Path,
@@ -66,19 +66,19 @@ def add_document_argument(parser: argparse.ArgumentParser) -> None:
 
 
 def add_minutes_argument(parser: argparse.ArgumentParser) -> None:
-    """Of an experiment that trains."""
+    """Adds `--minutes` to an experiment that trains."""
     parser.add_argument(
         "--minutes",
         type=minutes,
         metavar="M",
-        help=f"of each training (default: {MINUTES:g}; quick: {QUICK_MINUTES:g})",
+        help=f"length of each training (default: {MINUTES:g}; quick: {QUICK_MINUTES:g})",
     )
 
 
 def run_reproduction(
     reproduce: Callable[[ReproductionOptions], Reproduction], args: argparse.Namespace
 ) -> int:
-    """Does the experiment, keeps its figures, prints the table."""
+    """Does the experiment, writes its figures and prints the table; returns the exit code."""
     found = reproduce(options_of(args, args.out))
     keep_figures(found, args.out)
     if args.json:
@@ -91,7 +91,7 @@ def run_reproduction(
 
 
 def options_of(args: argparse.Namespace, folder: Path) -> ReproductionOptions:
-    """Of the arguments; not every experiment has all."""
+    """The options in the arguments; an experiment need not have all of them."""
     make_folder(folder)
     given = vars(args)
     return ReproductionOptions(
@@ -109,7 +109,7 @@ def options_of(args: argparse.Namespace, folder: Path) -> ReproductionOptions:
 
 
 def keep_figures(found: Reproduction, folder: Path) -> list[Path]:
-    """Writes each as SVG; returns where."""
+    """Writes each figure as SVG; returns the files."""
     kept = []
     for name, figure in found.figures.items():
         kept.append(folder / f"{name}.svg")

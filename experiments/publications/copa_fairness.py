@@ -1,8 +1,9 @@
 """Figures 3, 6, 7, 8 and 13 of a reproduction of Copa (Birnbaum and El-Yabroudi, Stanford 2019).
 
-Ten flows of a scheme join a link one after the other, then leave it, the last to come first: 46 Mbit/s, 20 ms
-of round trip, a queue of one BDP, one flow a second (3, 6) or one in five (7), on other links (13), and with
-round trips that differ. Jain's index is of the last 100 ms, at every ms. Figure 8 is one Copa flow alone.
+Ten flows of a scheme join a link one after the other, then leave it in reverse order. The link has 46 Mbit/s,
+an RTT of 20 ms and a queue of 1 BDP; one flow joins each second (figures 3, 6) or every five seconds (7).
+There are other links (13), and flows of different RTTs. Jain's index is over the last 100 ms, at every ms.
+Figure 8 is one Copa flow alone.
 """
 
 import argparse
@@ -32,7 +33,7 @@ TITLE = "Copa: Jain's index of flows that come and go"
 DOCUMENT = "document 004"
 RUNS, QUICK_RUNS = 5, 2
 MARGIN = 0.05
-"""Their own two medians of one scheme and link differ by 0.02 to 0.12."""
+"""Tolerance: the two published medians of one scheme and link differ by 0.02 to 0.12."""
 SCHEMES = {
     "copa": "Copa", "cubic": "Cubic", "bbr": "BBR", "allegro": "PCC", "vegas": "Vegas", "reno": "NewReno",
     "indigo2": "Indigo", "vivace": "PCC Vivace",
@@ -65,8 +66,8 @@ PUBLISHED = {
         "vivace": (0.94, 0.94),
     },
 }
-"""Medians: of the paper and of the reproduction, lower first; of 5 s the reproduction's alone. Of PCC both
-ran what its authors had released by then, be it Allegro or Vivace."""
+"""Medians of the paper and of the reproduction, lower first; for 5 s only the reproduction's. Both ran the
+PCC that its authors had released by then, which may be Allegro or Vivace."""
 _PCC = (
     "our Allegro takes longer to come to an even share: 0.50 (8 draws) at 1 s between flows, 0.75 at 5 s, "
     "0.87 at 20 s; theirs is the PCC that its authors had released by then"
@@ -77,7 +78,7 @@ _WHY = {
     "vivace": "theirs is the PCC that its authors had released by then",
 }
 SINGLE_SHARE = 0.85
-"""Of the link, as a single Copa flow of theirs had it."""
+"""Share of the link that a single Copa flow had in the reproduction."""
 
 
 def reproduce(options: ReproductionOptions) -> Reproduction:
@@ -131,7 +132,7 @@ def _condition_lines(condition: Condition, found: dict[str, list[NDArray[np.floa
 
 
 def _runner(options: ReproductionOptions) -> Runner:
-    """In the twin, or in real shells, where what has been run is kept.
+    """The runner of the backend: the twin, or real shells, whose runs are kept.
 
     Raises:
         InputError: real shells cannot be run here.
@@ -164,7 +165,7 @@ def _cdf(condition: Condition, found: dict[str, list[NDArray[np.float64]]]) -> F
 
 
 def _alone(runner: Runner, *, in_twin: bool) -> tuple[list[Line], Figure]:
-    """Section 4.3: one Copa flow for 10 s: its share of the link by clock and by delta, and others'."""
+    """Section 4.3, one Copa flow for 10 s: its share of the link by clock and delta, and other schemes'."""
     figure = Figure(figsize=(6, 3.5), layout="constrained")
     axes = figure.add_subplot()
     used = share_of_link(BASE, runner(BASE, "copa", 1))

@@ -1,9 +1,9 @@
 """Table 1 of a reproduction of Copa (Stanford 2019): shares and queueing delays over Pantheon's paths.
 
-Throughput is a share of the best scheme's in the same experiment; queueing delay is the mean above the least
-of the flow. Theirs are of Pantheon's archive of February 2018. Ours are of any data directory (`--archive`),
-or of our runs over wired and cellular emulators: other paths, so that no tolerance is stated for a single
-figure.
+Throughput is a share of the best scheme's in the same experiment; queueing delay is the mean delay minus the
+flow's least. The published figures are from Pantheon's archive of February 2018. Ours are from any data
+directory (`--archive`), or from our runs over wired and cellular emulators. These are other paths, so there
+is no tolerance for a single figure.
 """
 
 import argparse
@@ -33,19 +33,19 @@ EMULATORS = {
     "cellular": "calibrated/mexico,calibrated/brazil",
 }
 RECORDED = "cellular/verizon-lte,cellular/tmobile-lte,cellular/att-lte-driving"
-"""Run where the traces are, which do not come along."""
+"""Emulators that run only if their traces are here, as these are not part of ccgym."""
 BEST_OF = ("cubic", "reno")
-"""Schemes that are not in the table but ran there as well: the best on a path may be one of them."""
+"""Schemes that are not in the table but ran there too: one of them may be the best on a path."""
 
 
 @dataclass(frozen=True)
 class Published:
-    """A scheme over all paths of a kind."""
+    """The published figures of a scheme over all paths of a kind."""
 
     throughput_share: float
-    """Of the best scheme's on the same path."""
+    """Throughput as a share of the best scheme's on the same path."""
     queueing_delay_ms: float
-    """Mean, above the least of the flow."""
+    """Mean delay minus the flow's least."""
 
 
 WIRED: dict[str, Published] = {
@@ -102,19 +102,19 @@ WHAT = "share of the best / queue ms"
 
 @dataclass
 class Averages:
-    """What was measured of a scheme: a share for each of its flows, a delay for each that delivers."""
+    """The measurements of a scheme: a share for each of its flows, a delay for each flow that delivers."""
 
     throughput_shares: list[float] = field(default_factory=list)
     queueing_delays_ms: list[float] = field(default_factory=list)
 
     @property
     def text(self) -> str:
-        """Means with their intervals."""
+        """The means with their intervals, as text."""
         return f"{mean_text(self.throughput_shares)} / {mean_text(self.queueing_delays_ms, 1)}"
 
     @property
     def queueing_delay_ms(self) -> float:
-        """Their mean; NaN: none of its flows delivers."""
+        """The mean of the delays; NaN if none of the flows delivers."""
         return float(np.mean(self.queueing_delays_ms)) if self.queueing_delays_ms else math.nan
 
 
@@ -131,7 +131,7 @@ def reproduce(options: ReproductionOptions) -> Reproduction:
 
 
 def _run(options: ReproductionOptions, kind: str) -> dict[str, Averages]:
-    """Every scheme of the table, by the name it has there."""
+    """Runs every scheme of the table; the results by the name in the table."""
     recorded = kind == "cellular" and "CCGYM_TRACES" in os.environ
     emulators = select_emulators(f"{EMULATORS[kind]},{RECORDED}" if recorded else EMULATORS[kind])
     schemes = [*TABLE[kind], *BEST_OF]
@@ -145,22 +145,22 @@ def _run(options: ReproductionOptions, kind: str) -> dict[str, Averages]:
 
 
 def averages(evaluations: Iterable[Evaluation]) -> dict[str, Averages]:
-    """Of every scheme, over all their scenarios."""
+    """The averages of every scheme over all scenarios of the evaluations."""
     found: dict[str, Averages] = {}
     for evaluation in evaluations:
         for scenario in evaluation.scenarios:
             best = max((flow.metrics.throughput_mbps for flow in scenario.flows), default=0.0)
             for flow in scenario.flows:
                 own = found.setdefault(flow.scheme, Averages())
-                if best > 0:  # else nobody has a share
+                if best > 0:  # otherwise no scheme has a share
                     own.throughput_shares.append(flow.metrics.throughput_mbps / best)
-                if flow.metrics.delivers:  # else it has no delay
+                if flow.metrics.delivers:  # otherwise it has no delay
                     own.queueing_delays_ms.append(_queueing_ms(flow))
     return found
 
 
 def _queueing_ms(flow: FlowResult) -> float:
-    """Mean delay above the least of the flow."""
+    """Mean delay minus the flow's least, in ms."""
     if flow.series is None or not len(flow.series.delay_ms):
         return flow.metrics.queueing_delay_ms
     return flow.metrics.mean_delay_ms - float(flow.series.delay_ms.min())
@@ -196,7 +196,7 @@ def _text(figures: Published) -> str:
 
 
 def _claim(kind: str, ours: Mapping[str, Averages]) -> Line:
-    """Their finding: a queueing delay of a half to a tenth of BBR's, or less."""
+    """The published finding: a queueing delay of a half to a tenth of BBR's, or less."""
     what = f"{kind}: BBR's queueing delay / Copa's"
     theirs = TABLE[kind]["bbr"].queueing_delay_ms / TABLE[kind]["copa"].queueing_delay_ms
     if not {"bbr", "copa"} <= ours.keys():
@@ -209,7 +209,7 @@ def _claim(kind: str, ours: Mapping[str, Averages]) -> Line:
 
 
 def _figure(by_kind: Mapping[str, Mapping[str, Averages]]) -> Figure:
-    """Each scheme's place in their table and in ours, joined."""
+    """A plot of each scheme's published figures joined with ours."""
     figure = Figure(figsize=(10, 4.5), layout="constrained")
     for axes, (kind, ours) in zip(figure.subplots(1, 2), by_kind.items(), strict=True):
         for scheme, theirs in TABLE[kind].items():

@@ -27,7 +27,7 @@ DESCRIPTION = (
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """How thorough, and where the page goes."""
+    """Adds the arguments: how thorough, and where the page goes."""
     add_common_arguments(parser, "reproductions")
     parser.add_argument(
         "--page",
@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Does all of them, then writes the page."""
+    """Does all experiments, then writes the page."""
     check_replaceable(args.page)
     figures = args.page.parent / args.page.stem
     figures.mkdir(exist_ok=True)
@@ -50,7 +50,7 @@ def run(args: argparse.Namespace) -> int:
         begun_s = time.monotonic()
         try:
             done = reproduced(entry, options_of(args, args.out / name))
-        except Exception as error:  # of ours as well: it costs nobody what the others have found
+        except Exception as error:  # even a bug of ours: the other experiments go on
             found[name] = _told(error)
             continue
         found[name], seconds[name] = done, time.monotonic() - begun_s
@@ -74,7 +74,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _told(error: Exception) -> str:
-    """Why an experiment was not done; a mistake of ours with its traceback on stderr."""
+    """Why an experiment was not done; for a bug of ours, prints the traceback on stderr."""
     if isinstance(error, InputError | OutsideError):
         return str(error)
     traceback.print_exception(error)
@@ -82,5 +82,5 @@ def _told(error: Exception) -> str:
 
 
 def reproduced(entry: Entry, how: ReproductionOptions) -> Reproduction:
-    """The experiment of that line of the catalogue, done."""
+    """Does the experiment of an entry of the catalogue."""
     return cast(Publication, entry.load()).reproduce(how)

@@ -1,7 +1,7 @@
 """Indigo's paper (Yan et al., ATC 2018): the oracle's windows, calibrated emulators, hidden units.
 
-The trainings are of minutes, not of days: they show which way a choice goes, not how far. `--minutes` gives
-each more.
+The trainings take minutes, not days: they show in which direction a choice works, not how far. `--minutes`
+makes them longer.
 """
 
 import argparse
@@ -30,11 +30,11 @@ from .trainings import CHECKED_MINUTES, UNCHECKED, evaluate_policies, trained_po
 TITLE = "Indigo: oracle, calibrated emulators, hidden units"
 DOCUMENT = "document 002"
 WORST_DEVIATION = 0.15
-"""Mean of the windows': theirs are searched in steps of 10 packets, 5 at 5 Mbit/s."""
+"""Bound on the windows' mean deviation: the paper searched in steps of 10 packets, of 5 at 5 Mbit/s."""
 HIDDEN, QUICK_HIDDEN = (1, 2, 4, 8, 16, 32, 64, 128, 256), (1, 16, 64)
 GOOD = (16, 128)
 GOOD_MARGIN = 0.1
-"""Of the log power, below the best of the sweep."""
+"""A log power is good if it is at most so much below the best of the sweep."""
 WIRED = "calibrated/india,calibrated/california-mexico"
 RUNS, QUICK_RUNS, INTERVAL_S = 5, 2, 10.0
 UNSEEN = "random:24:780"

@@ -14,13 +14,13 @@ def page(
     seconds: Mapping[str, float],
     command: str,
 ) -> str:
-    """The text.
+    """The text of the page.
 
     Args:
-        found: each experiment, or why it could not be done.
-        figures: of each, relative to the page.
-        seconds: that each took.
-        command: as typed.
+        found: each experiment's result, or why it could not be done.
+        figures: paths of each experiment's figures, relative to the page.
+        seconds: how long each experiment took.
+        command: the command as typed.
     """
     done = [each for each in found.values() if isinstance(each, Reproduction)]
     checked = [line for each in done for line in each.lines if line.met is not None]

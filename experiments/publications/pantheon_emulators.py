@@ -1,8 +1,9 @@
 """All schemes on Pantheon's calibrated and pathological emulators, one flow and three flows 10 s apart.
 
-As the observatory ran them: 5 runs of 30 s in random order. The documents print no figures of these runs;
-the leaderboard is ours, and what they say of it is held against it: Indigo is at the frontier of wired
-paths, here India and California to Mexico, alone (Figure 6) and with others (7a), and shares fairly (7b).
+Runs are those of the observatory: 5 runs of 30 s in random order. The documents print no figures of these
+runs, so the leaderboard is ours alone. It is compared with the documents' claims: Indigo is on the frontier
+of wired paths, here India and California to Mexico, alone (Figure 6) and with others (7a), and shares fairly
+(7b).
 """
 
 import argparse
@@ -31,17 +32,17 @@ SCHEMES = (
 )  # fmt: skip
 QUICK_SCHEMES = ("bbr", "copa", "cubic", "indigo", "indigo2", "ledbat", "allegro", "vegas")
 QUICK_SHARED = "calibrated"
-"""Where three flows are run when it has to be quick."""
+"""Emulators of the runs of three flows with `--quick`."""
 WIRED = ("calibrated/india", "calibrated/california-mexico")
 FAIR = 0.9
 PATIENT_INTERVAL_S = 40.0
-"""With some 450 and 860 packets under way, flows may need longer than 10 s to come to an even share."""
+"""With BDPs of some 450 and 860 packets, flows may need longer than 10 s to reach an even share."""
 POLICIES = ("indigo", "indigo2")
 _WHY_UNEVEN = "a flow that joins needs 5 to 10 of its 10 s to come to an even share: see 40 s apart"
 
 
 def reproduce(options: ReproductionOptions) -> Reproduction:
-    """Runs both, one flow and three."""
+    """Runs one flow and three flows."""
     quick = options.quick
     runs, chosen = (QUICK_RUNS, QUICK_SCHEMES) if quick else (RUNS, SCHEMES)
     schemes = options.kernels(chosen)
@@ -59,7 +60,7 @@ def reproduce(options: ReproductionOptions) -> Reproduction:
                 draw_summary(axes, scenario, styles(evaluation.schemes), means=True)
                 axes.set_title(f"{scenario.label}, {flows} flow{'s' if flows > 1 else ''}", fontsize=9)
                 figures[f"pantheon-emulators-{scenario.label.replace('/', '-')}-{flows}"] = figure
-    # One run says little of an index: 0.88 to 0.94 over five of indigo2 on the path from India.
+    # One run is not enough for an index: five runs of indigo2 on the path from India have 0.88 to 0.94.
     lines += _sharing_lines(options, INTERVAL_S, RUNS, f">= {FAIR:g}")
     lines += _sharing_lines(options, PATIENT_INTERVAL_S, runs, "")
     figures |= _over_time(options)

@@ -1,7 +1,7 @@
-"""The figures of Pantheon's paper (Yan et al., ATC 2018) that no other experiment has beside ours.
+"""The figures of Pantheon's paper (Yan et al., ATC 2018) that no other experiment compares with ours.
 
-Of the paths that it measured nothing is left but these figures. What a parameter of an emulator is worth, its
-Figure 5, is searched again on the published emulators of the same paths.
+The paths of the paper no longer exist; only these figures are left. Figure 5, how much each parameter of an
+emulator contributes, is measured again on the published emulators of the same paths.
 """
 
 import argparse
@@ -43,7 +43,7 @@ PATHS = {
 
 
 def reproduce(options: ReproductionOptions) -> Reproduction:
-    """Searches the emulators with a parameter more each time; the rest is named."""
+    """Searches the emulators with one more parameter each time; other figures are listed without ours."""
     minutes = QUICK_SEARCH_MINUTES if options.quick else SEARCH_MINUTES
     found = list(ablations(options.folder, minutes))
     lines = [
@@ -69,7 +69,7 @@ def reproduce(options: ReproductionOptions) -> Reproduction:
 
 
 def _parameter_lines(found: list[Ablation], *, checked: bool) -> list[Line]:
-    """Their errors beside ours with the same parameters, and whether each helps."""
+    """The published errors beside ours with the same parameters, and whether each parameter helps."""
     errors = {(each.path, each.step): f"{100 * each.error:.1f}" for each in found}
     lines = []
     for (path, (name, published)), check in zip(PARAMETERS.items(), checks(found), strict=True):

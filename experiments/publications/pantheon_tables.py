@@ -18,10 +18,10 @@ from .reproduction import Line, ReproductionOptions, failure_text, mean_text
 
 @dataclass(frozen=True)
 class Row:
-    """A scheme of a report: means over its runs."""
+    """A scheme of a report, with means over its runs."""
 
     scheme: str
-    """As the report calls it."""
+    """The scheme's name in the report."""
     runs: int
     mbps: float | None
     """None: no run of it was measured."""
@@ -30,7 +30,7 @@ class Row:
     ours: str | None
     """Our scheme of the same algorithm."""
     why: str = ""
-    """Why there is none, or what differs."""
+    """Why there is no scheme of ours, or what differs."""
 
 
 def table_lines(rows: Sequence[Row], evaluation: Evaluation, options: ReproductionOptions) -> list[Line]:
@@ -65,7 +65,7 @@ def _text(runs: list[RunResult]) -> str:
 def order_lines(
     rows: Sequence[Row], evaluation: Evaluation, options: ReproductionOptions, least: float
 ) -> list[Line]:
-    """Whether the schemes stand in the same order: Spearman's rank correlation of both figures."""
+    """Whether the schemes are in the same order, by Spearman's rank correlation of both figures."""
     means = means_of(evaluation)
     from scipy.stats import rankdata, spearmanr  # late: it takes a second
 
@@ -109,7 +109,7 @@ def means_of(evaluation: Evaluation) -> Mapping[str, tuple[float, float]]:
 
 
 def read_back_line(evaluation: Evaluation, folder: Path) -> Line:
-    """Ours in their layout, as the parser of `ccgym calibrate` reads it."""
+    """Checks that the parser of `ccgym calibrate` reads our report in Pantheon's layout."""
     (scenario,) = evaluation.scenarios
     path = folder / "report.txt"
     write_text(evaluation, scenario, path)
@@ -128,10 +128,10 @@ def read_back_line(evaluation: Evaluation, folder: Path) -> Line:
 
 
 def document_lines(rows: Sequence[Row], document: Path | None) -> list[Line]:
-    """Their text, as the same parser reads it, beside the table above.
+    """Compares the published text, read by the same parser, with the table above.
 
     Raises:
-        InputError: the file is no such report.
+        InputError: the file is no report of Pantheon's.
     """
     if document is None:
         return []
@@ -155,7 +155,7 @@ def document_lines(rows: Sequence[Row], document: Path | None) -> list[Line]:
 
 
 def figure(rows: Sequence[Row], evaluation: Evaluation, options: ReproductionOptions) -> Figure:
-    """Ours with ellipses; an open mark for each of theirs."""
+    """A plot of our schemes with ellipses, and an open mark for each published one."""
     figure, axes = single_figure()
     (scenario,) = evaluation.scenarios
     colours = styles(evaluation.schemes)

@@ -1,8 +1,9 @@
 """ccperf's replay-rate-trace experiment 79: NewReno with PRR over a Poisson link, all metrics of its page.
 
-0.57 Mbit/s in Poisson arrivals, 56 ms of round trip, 14 packets of queue, 4.77 % loss, 15 s; ACKs take a fast
-way back. Theirs is one run of ns-3; ours are many draws, in the twin and, where it is here, in ns-3: what
-differs in the twin alone is the transport, which repeats nothing.
+The link has 0.57 Mbit/s with Poisson arrivals, an RTT of 56 ms, a queue of 14 packets and 4.77 % loss, for 15
+s; ACKs take a fast path back. The published run is a single one of ns-3. Ours are many draws in the twin and,
+if it is installed, in ns-3: metrics that differ in the twin only do so because of its transport, which
+retransmits nothing.
 """
 
 import argparse
@@ -61,14 +62,14 @@ _PAGE: dict[str, tuple[float, str | None, str]] = {
     "total_retransmissions_l4": (25, "given_up_packets", "ours gives up, and never repeats"),
     "total_rtos_l4": (2, "timeouts", "theirs follow lost retransmissions; ours repeats nothing"),
 }
-"""Their name and figure, ours of the same, what differs."""
+"""By the published name: its figure, our metric for it, and what differs."""
 _OF_TRANSPORT = {"total_retransmissions_l4", "total_rtos_l4"}
-"""Here ours differs from theirs by what it is, ns-3 does not."""
+"""Metrics in which the twin differs because of its transport; ns-3 does not differ in them."""
 _UNDEFINED = {"mean_recovery_time_l4 (ms)", "mean_utility_mpdf_l4"}
 
 
 def reproduce(options: ReproductionOptions) -> Reproduction:
-    """Runs the draws and holds every metric of the page against them."""
+    """Runs the draws and compares every metric of the page with them."""
     scheme = options.scheme or SCHEME
     chosen, *others = select_schemes(scheme)
     if others:
@@ -107,10 +108,10 @@ def reproduce(options: ReproductionOptions) -> Reproduction:
 
 
 def _metrics(records: Sequence[Any], scheme: str, trace: Path | None) -> list[EndpointMetrics]:
-    """Of every draw.
+    """The metrics of every draw.
 
     Raises:
-        InputError: one has nothing to measure, as its trace lets hardly a packet through.
+        InputError: a draw has nothing to measure, because its trace lets hardly a packet through.
     """
     try:
         return [endpoint_metrics(record, DELAY_MS, SECONDS) for record in records]
@@ -122,10 +123,10 @@ def _metrics(records: Sequence[Any], scheme: str, trace: Path | None) -> list[En
 def _ns3_lines(
     scheme: str, drawn: Sequence[EmulatorSpec], trace: Path | None, *, checked: bool
 ) -> list[Line]:
-    """The same over the same draws, run by ns-3.
+    """The lines of ns-3 over the same draws.
 
     Raises:
-        InputError: ns-3 is not here, has no such scheme, or got nothing through.
+        InputError: ns-3 is not installed, has no such scheme, or delivered nothing.
     """
     if scheme not in REFERENCES:
         raise InputError(f"ns-3 has no {scheme}")
@@ -179,7 +180,7 @@ def _line(
 
 
 def _figure(record: "_core.FlowRecord") -> Figure:
-    """The operating point over time: window, and what was received."""
+    """A plot of the operating point over time: window, and rate of receipt."""
     figure = Figure(figsize=(8, 4), layout="constrained")
     window, rate = figure.subplots(2, sharex=True)
     window.plot(record.cwnd_ms / 1000, record.cwnd_packets, color="#0077bb")

@@ -1,4 +1,4 @@
-"""What an experiment of the published documents gives: lines of theirs beside ours, and figures."""
+"""The result of an experiment of a published document: published figures beside ours, and plots."""
 
 import shlex
 import sys
@@ -21,9 +21,9 @@ from ccgym.experiments.known import as_expected, expectation
 from matplotlib.figure import Figure
 
 NOT_PUBLISHED = "-"
-"""In place of theirs, of a line that the documents do not have."""
+"""Stands for the published figure in a line that the documents do not have."""
 SET_UP_S = (3.2, 4.0)
-"""From the start of Pantheon's shells to the first flow."""
+"""Time from the start of Pantheon's shells to the first flow."""
 
 
 @dataclass(frozen=True)
@@ -31,19 +31,19 @@ class Line:
     """One published figure, or one claim."""
 
     what: str
-    """With its unit."""
+    """The name of the figure, with its unit."""
     theirs: str
     ours: str
     tolerance: str = ""
-    """Empty: none is stated."""
+    """The tolerance as text; empty: none is stated."""
     met: bool | None = None
     """None: no tolerance is stated."""
     why: str = ""
-    """What differs, and why; left unsaid where the tolerance is met."""
+    """What differs, and why; empty if the tolerance is met."""
 
     @property
     def verdict(self) -> str:
-        """For people: met or not, and why."""
+        """Whether the tolerance is met and why not, as text."""
         if self.met is None:
             return self.why
         known = f", expected{expectation(self.what)}" if expectation(self.what) else ""
@@ -52,7 +52,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Reproduction:
-    """An experiment, done again."""
+    """The result of an experiment."""
 
     title: str
     document: str
@@ -62,19 +62,19 @@ class Reproduction:
 
     @property
     def met(self) -> bool:
-        """Whether no stated tolerance is missed, but those that are known to be, and no worse."""
+        """Whether every stated tolerance is met, or missed by no more than is known."""
         return all(line.met is not False or as_expected(line.what, line.ours) for line in self.lines)
 
 
 @dataclass(frozen=True)
 class ReproductionOptions:
-    """How an experiment is done."""
+    """The options of an experiment."""
 
     backend: str
     quick: bool
-    """Fewer and shorter runs."""
+    """Whether to make fewer and shorter runs."""
     folder: Path
-    """Where its runs are kept, to go on after an interruption."""
+    """The folder of its runs, which go on after an interruption."""
     document: Path | None = None
     """The text of the published report."""
     archives: tuple[Path, ...] = ()
@@ -82,13 +82,13 @@ class ReproductionOptions:
     trace: Path | None = None
     scheme: str | None = None
     minutes: float = 2.0
-    """Of each training."""
+    """Length of each training."""
     seed: int = 1
     ray_address: str | None = None
-    """Of a cluster for what needs no real time, as in evaluations."""
+    """Address of a Ray cluster for runs in virtual time, as in evaluations."""
 
     def kernels(self, schemes: Sequence[str]) -> list[str]:
-        """The kernel's TCP in place of ours, where real shells are run."""
+        """The schemes, with the kernel's TCP in place of ours if they run in real shells."""
         if self.backend == "twin":
             return list(schemes)
         return [_KERNELS.get(scheme, scheme) for scheme in schemes]
@@ -109,7 +109,7 @@ def evaluate(
     *,
     over_time: bool = False,
 ) -> Evaluation:
-    """Runs what is left of an evaluation in the experiment's folder; `over_time`: keeps how runs went.
+    """Runs what is left of an evaluation in the experiment's folder; `over_time`: keeps the logs.
 
     Raises:
         InputError: the backend cannot run it here.
@@ -156,13 +156,13 @@ def evaluate_from_the_start(
 
 
 def failure_text(scenario: Scenario, scheme: str) -> str:
-    """Why the first of its runs that gave no figures did not; empty: all did."""
+    """Why the scheme's first run without figures failed; empty if all runs have figures."""
     reasons = [each.reason for each in scenario.failures if each.scheme == scheme]
     return f"{len(reasons)} failed: {reasons[0]}" if reasons else ""
 
 
 def mean_text(values: Sequence[float], decimals: int = 2) -> str:
-    """A mean with its 95 % interval."""
+    """A mean with its 95 % interval, as text."""
     if not len(values):
         return "-"
     interval = mean_interval(values)
@@ -173,7 +173,7 @@ def mean_text(values: Sequence[float], decimals: int = 2) -> str:
 
 
 def reproduction_lines(found: Reproduction) -> list[str]:
-    """The table, for people."""
+    """The table as text."""
     heads = ("", "theirs", "ours", "tolerance", "")
     rows = [(line.what, line.theirs, line.ours, line.tolerance, line.verdict) for line in found.lines]
     widths = [max(len(row[column]) for row in [heads, *rows]) for column in range(len(heads))]

@@ -1,4 +1,4 @@
-"""Short trainings of Indigo's policy, kept to go on with, and how well it runs."""
+"""Short trainings of Indigo's policy, which are kept and can go on, and evaluations of the policies."""
 
 import math
 import os
@@ -23,25 +23,25 @@ if TYPE_CHECKING:
 
 SECONDS = 30.0
 CHECKED_MINUTES = 5.0
-"""Of training; after less it says little, and nothing is checked."""
+"""After shorter trainings nothing is checked, because they show little."""
 UNCHECKED = f"not checked before {CHECKED_MINUTES:g} minutes of training"
 
 
 @dataclass(frozen=True)
 class Evaluated:
-    """What a scheme reached."""
+    """The results of a scheme."""
 
     log_powers: dict[tuple[str, int], float]
     """ln(throughput / p95 delay) by emulator and run."""
     failures: str
-    """Why what is missing has failed; empty: nothing has."""
+    """Why runs have failed; empty if none has."""
 
     def line(self, what: str, theirs: str = "-") -> Line:
-        """Its mean."""
+        """The line with the mean log power."""
         return Line(what, theirs, mean_text(list(self.log_powers.values())), why=self.failures)
 
     def at_least_as_good(self, what: str, other: "Evaluated", minutes: float) -> Line:
-        """Beside another's, on the runs that both have made; `minutes`: of their trainings."""
+        """The line that compares it with `other` on the runs of both; `minutes`: length of the trainings."""
         mine, theirs = self.log_powers, other.log_powers
         found = [power - theirs[key] for key, power in mine.items() if key in theirs]
         interval = mean_interval(found)
@@ -51,10 +51,10 @@ class Evaluated:
 
 
 def trained_policy(options: ReproductionOptions, name: str, changed: dict[str, object]) -> str:
-    """The scheme that Indigo's configuration with these changes makes in the minutes of a training.
+    """Trains Indigo's configuration with these changes for `options.minutes`; returns the scheme.
 
     Raises:
-        InputError: a run of other settings stands in its place.
+        InputError: the folder holds a run of other settings.
     """
     config = load_config(config_file("indigo-2018"), changed, TrainingConfig)
     folder = options.folder / f"{name}-{options.minutes:g}min"
@@ -63,7 +63,7 @@ def trained_policy(options: ReproductionOptions, name: str, changed: dict[str, o
 
 
 def _train(config: TrainingConfig, folder: Path, minutes: float) -> None:
-    """Trains, goes on with the training that is there, or leaves one that is done."""
+    """Trains, or goes on with the training in the folder unless it is done."""
     from ccgym.dagger.train import train  # late: with it comes PyTorch, which takes seconds
     from ccgym.training.runs.run_directory import RunDirectory
 
@@ -77,7 +77,7 @@ def _train(config: TrainingConfig, folder: Path, minutes: float) -> None:
 
 
 def _minutes_so_far(run: "RunDirectory[TrainingConfig]") -> float:
-    """An iteration that was logged and not kept is made again."""
+    """Minutes of training so far; an iteration that was logged but not kept does not count."""
     if not run.is_begun:
         return 0.0
     return max((seconds for seconds, _ in run.history("loss")), default=0.0) / 60
@@ -92,7 +92,7 @@ def evaluate_policies(
     flows: int = 1,
     interval_s: float = 0.0,
 ) -> dict[str, Evaluated]:
-    """Runs `schemes`, each under a name of ours."""
+    """Evaluates `schemes`; keys of argument and result are names of ours."""
     evaluation = evaluate(options, name, emulators, list(schemes.values()), runs, SECONDS, flows, interval_s)
     labels = {each: select_schemes(scheme)[0].label for each, scheme in schemes.items()}
     return {each: _evaluated(evaluation, label) for each, label in labels.items()}

@@ -1,6 +1,6 @@
 """Pantheon's report of 2020-05-31, Verizon LTE in mahimahi: its table beside ours on the same trace.
 
-The recorded traces come with mahimahi, not with ccgym: CCGYM_TRACES names their folder.
+The recorded traces are part of mahimahi, not of ccgym: CCGYM_TRACES names their folder.
 """
 
 import argparse
@@ -34,7 +34,7 @@ DOCUMENT = "document 001"
 SECONDS, RUNS, QUICK_RUNS = 30.0, 5, 3
 MARGIN = 0.15
 RANGES = {"bbr": ((6.78, 7.03), (196.0, 276.0)), "allegro": ((1.83, 4.46), (62.0, 1395.0))}
-"""Of their five runs: Mbit/s, p95 ms."""
+"""Published ranges over five runs: Mbit/s, and p95 in ms."""
 ROWS = (
     Row(
         "Aurora", 5, 5.14, 1834.88, 3.57, "aurora", "our weights; theirs are its authors' on simulated links"
@@ -49,7 +49,7 @@ WHY = {
     ("allegro", "p95_delay_ms"): "their own runs differ by a factor of 22",
 }
 TAILS = {"bbr": (303.55, 89.42), "allegro": (879.55, 99.09), "aurora": (2150.70, 704.37)}
-"""p99 and mean one-way delay in ms."""
+"""Published p99 and mean one-way delay in ms."""
 
 
 def reproduce(options: ReproductionOptions) -> Reproduction:
@@ -80,7 +80,7 @@ def reproduce(options: ReproductionOptions) -> Reproduction:
 
 
 def _lines(ours: str, evaluation: Evaluation, options: ReproductionOptions) -> list[Line]:
-    """The tails of one scheme, and whether its means are within the range of their runs."""
+    """The tails of one scheme's delay, and whether its means are within the published range."""
     (name,) = options.kernels([ours])
     totals = [run.total for run in evaluation.scenarios[0].runs if run.scheme == name]
     p99_ms, mean_ms = TAILS[ours]

@@ -1,1 +1,1 @@
-"""Whole trainings, repeated: from several seeds, or with other settings."""
+"""Repeats whole trainings from several seeds or with other settings."""

@@ -18,7 +18,7 @@ DESCRIPTION = (
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What is trained, how often and how long."""
+    """Adds the arguments: what is trained, how often and how long."""
     add_training_arguments(parser, "aurora", "ppo or recurrent-ppo")
 
 
@@ -26,7 +26,7 @@ def run(args: argparse.Namespace) -> int:
     """Trains what is left to train, then evaluates."""
     overrides = {} if args.iterations is None else {"iterations": args.iterations}
     config = load_config(config_file(args.config), overrides, RlConfig)
-    from ccgym.rl.learning import measure_learning  # late: with it comes PyTorch, which takes seconds
+    from ccgym.rl.learning import measure_learning  # late: imports PyTorch, which takes seconds
 
     learning = measure_learning(config, args.seeds, args.out, args.workers)
     low, high = learning.interval

@@ -41,15 +41,15 @@ class OwnKind:
     """Means of Jain's index among flows of one policy, on links of the split `validation`."""
 
     joining: float
-    """Of ten that join and leave one link, the same as in the checks, at times of that split."""
+    """Ten flows that join and leave one link, the link of the checks, at times of that split."""
     groups: float
-    """Of 2 to 16 that stay."""
+    """2 to 16 flows that stay."""
     unequal: tuple[float, ...]
-    """Of two, one of them with so many times the other's round trip as `UNEQUAL` has."""
+    """Two flows of unequal RTTs, for each ratio of `UNEQUAL`."""
 
     @property
     def held(self) -> int:
-        """How many of the means are what is wanted of them."""
+        """How many of the means reach their bound."""
         wanted = (JOINING_JAIN, GROUP_JAIN, *(least for _, least in UNEQUAL))
         means = (self.joining, self.groups, *self.unequal)
         return sum(mean >= least for mean, least in zip(means, wanted, strict=True))
@@ -57,7 +57,7 @@ class OwnKind:
 
 @dataclass(frozen=True)
 class SeedSpread:
-    """What the best policy of each seed reaches: means of ln(throughput / p95 delay), and of Jain's index."""
+    """Results of each seed's best policy: means of ln(throughput / p95 delay), and of Jain's index."""
 
     policies: list[float]
     """Alone, on unseen emulators."""
@@ -69,10 +69,10 @@ class SeedSpread:
 
     @property
     def chosen_seed(self) -> int:
-        """The one that ships: among those that share best, the best one alone, all by validation.
+        """The seed to ship: among those that share best, the one that is best alone, all by validation.
 
-        Seeds differ more in how flows of a policy share a link than in how it does alone, and what is
-        promised of that is near what they reach.
+        Seeds differ more in how flows of a policy share a link than in the results of one flow alone, and the
+        bounds on sharing are close to what the seeds reach.
         """
         worth = [(own.held, alone) for own, alone in zip(self.own_kind, self.validation, strict=True)]
         return max(range(len(worth)), key=worth.__getitem__) + 1
@@ -84,12 +84,12 @@ class SeedSpread:
 
     @property
     def gap(self) -> float:
-        """How far the policies are ahead of the rival on average."""
+        """Mean lead of the policies over the rival."""
         return float(np.mean(self.policies)) - self.rival
 
     @property
     def is_narrow(self) -> bool:
-        """Whether the seeds differ by little beside what a policy is worth."""
+        """Whether the seeds differ by little compared with the lead."""
         return self.deviation <= WANTED_SHARE * self.gap
 
 
@@ -98,10 +98,10 @@ def measure_spread(
 ) -> SeedSpread:
     """Trains `seeds` policies, or goes on with those in `folder`, and runs each over random emulators.
 
-    Each runs alone over `emulators` of either split, and `shared` times in each way among its own kind.
+    Each runs alone over `emulators` of either split, and `shared` times in each case among its own kind.
 
     Raises:
-        InputError: a run in `folder` cannot be gone on with.
+        InputError: a run in `folder` has other settings.
     """
     runs = [
         _trained(config.model_copy(update={"seed": seed}), folder / f"seed-{seed}", workers)
@@ -140,7 +140,7 @@ def _mean_log_power(scheme: str, emulators: list[NamedEmulator], executor: Execu
 
 
 def spread_lines(spread: SeedSpread) -> list[str]:
-    """The table and what follows from it, for people."""
+    """The table and its conclusions as text."""
     ratios = "".join(f"{f'RTT 1:{times}':>10}" for times, _ in UNEQUAL)
     lines = [
         "mean of ln(throughput / p95 delay) alone; of Jain's index, on links of validation",
@@ -184,11 +184,15 @@ DESCRIPTION = (
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What is trained, how often and how long, and on how much it is measured."""
+    """Adds the arguments: what is trained, how often and how long, and on how many emulators it runs."""
     add_training_arguments(parser, "indigo2", "dagger")
     parser.add_argument("--random", type=count, default=200, metavar="N", help="emulators (default: 200)")
     parser.add_argument(
-        "--shared", type=count, default=60, metavar="N", help="runs of each kind of company (default: 60)"
+        "--shared",
+        type=count,
+        default=60,
+        metavar="N",
+        help="runs of each kind among its own (default: 60)",
     )
 
 

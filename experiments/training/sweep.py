@@ -1,7 +1,7 @@
 """`ccgym sweep`: trainings with settings that Optuna proposes, each from the same seed.
 
-What is proposed depends on the seed, the number of the trial and the results before it alone; a sweep that
-was interrupted goes on in the middle of a training, to the same results.
+A proposal depends only on the seed, the number of the trial and the results before it. A sweep that was
+interrupted goes on in the middle of a training, with the same results.
 
 DIR/
 sweep.yaml              what is searched
@@ -26,13 +26,13 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 Train = Callable[..., None]
 SETTINGS = "settings"
-"""A trial's attribute; one that was killed before it had any is passed over."""
+"""Attribute of a trial: its settings. A trial that was killed before it had them is passed over."""
 CRITERION = "criterion"
-"""A study's: by what all its trainings choose their policies."""
+"""Attribute of a study: the criterion by which all its trainings choose their policies."""
 
 
 class Range(BaseModel):
-    """What a setting may be: one of `choices`, or a number from `low` to `high`."""
+    """The values of a setting: one of `choices`, or a number from `low` to `high`."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -40,7 +40,7 @@ class Range(BaseModel):
     low: Annotated[int | float, Field(allow_inf_nan=False)] | None = None
     high: Annotated[int | float, Field(allow_inf_nan=False)] | None = None
     log: bool = False
-    """Whether the logarithm is drawn evenly."""
+    """Whether to draw the logarithm uniformly."""
 
     @model_validator(mode="after")
     def _one_kind(self) -> Self:
@@ -53,7 +53,7 @@ class Range(BaseModel):
 
     @property
     def ends(self) -> tuple[Any, Any]:
-        """The first and the last that may be."""
+        """The first and the last value."""
         return (self.choices[0], self.choices[-1]) if self.choices else (self.low, self.high)
 
     def propose(self, name: str, trial: optuna.Trial) -> Any:
@@ -68,19 +68,19 @@ class Range(BaseModel):
 
 
 class SweepConfig(BaseModel):
-    """What is searched, read from a file."""
+    """The configuration of a sweep, read from a file."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     config: str
-    """Of the trainings: a name that comes along, or a file."""
+    """The configuration of the trainings: the name of a shipped one, or a file."""
     settings: dict[str, Any] = {}
-    """Others than the config's, the same in every training."""
+    """Settings that replace the configuration's in every training."""
     search: dict[str, Range] = Field(min_length=1)
-    """What each setting may be."""
+    """The values of each setting that is searched."""
     trials: int = Field(20, ge=1, le=10_000)
     seed: int = Field(1, ge=0, lt=2**31)
-    """Of the proposals; the trainings have the config's."""
+    """Seed of the proposals; the trainings have the configuration's seed."""
 
 
 @dataclass(frozen=True)
@@ -90,11 +90,11 @@ class Trial:
     number: int
     settings: dict[str, Any]
     criterion: float
-    """The least on the validation emulators; less is better."""
+    """The least value on the validation emulators; less is better."""
 
 
 def load_sweep(file: Path) -> SweepConfig:
-    """Raises InputError: one line on any mistake."""
+    """Reads the file. Raises InputError, one line, on any mistake in it."""
     content = read_yaml(file, "the sweep")
     try:
         return SweepConfig.model_validate(content)
@@ -110,11 +110,11 @@ def sweep(
     """Trains what is left to train; returns the best of all.
 
     Args:
-        config: what is searched.
-        folder: of the sweep; one that holds another sweep is refused.
-        kind: of the trainings' configuration.
+        config: the configuration of the sweep.
+        folder: the folder of the sweep.
+        kind: the class of the trainings' configuration.
         train: as `ccgym.dagger.train.train`, with `config`, `run` and `resume`.
-        report: is told every trial, also those of before.
+        report: is called with every trial, also with earlier ones.
 
     Raises:
         InputError: a setting is unknown or has no such value, or the folder holds another sweep.
@@ -149,7 +149,7 @@ def sweep(
 
 
 def _check_criterion(study: optuna.Study, criterion: str, folder: Path) -> None:
-    """Raises InputError: another training of the sweep has chosen by another criterion."""
+    """Raises InputError if another training of the sweep has another criterion."""
     others = study.user_attrs.get(CRITERION, criterion)
     if others != criterion:
         raise InputError(
@@ -160,7 +160,7 @@ def _check_criterion(study: optuna.Study, criterion: str, folder: Path) -> None:
 
 
 def _check_trained(study: optuna.Study, config: SweepConfig, folder: Path, kind: type[RunConfig]) -> None:
-    """Raises InputError: a trial had other settings than it would have now: its configuration has changed."""
+    """Raises InputError if a trial had other settings than now, because the configuration has changed."""
     from ccgym.training.runs.run_directory import RunDirectory  # late: PyTorch takes seconds
 
     for trial in study.get_trials(deepcopy=False):
@@ -178,10 +178,10 @@ def kind_of(config: SweepConfig) -> str:
 
 
 def first_config(config: SweepConfig, kind: type[RunConfig]) -> Any:
-    """Of a training with the first of what each setting may be.
+    """The configuration of a training with the first value of each setting.
 
     Raises:
-        InputError: it cannot be one, or that with the last of each.
+        InputError: the first values, or the last ones, make no valid configuration.
     """
     lasts = {name: span.ends[1] for name, span in config.search.items()}
     _training_config(config, lasts, kind)
@@ -190,7 +190,7 @@ def first_config(config: SweepConfig, kind: type[RunConfig]) -> Any:
 
 
 def _begin(config: SweepConfig, folder: Path) -> None:
-    """Raises InputError: the folder holds another sweep."""
+    """Writes the sweep's description. Raises InputError if the folder holds another sweep."""
     make_folder(folder)
     file, text = folder / "sweep.yaml", yaml.safe_dump(config.model_dump(mode="json"), sort_keys=False)
     if file.exists():
@@ -201,7 +201,7 @@ def _begin(config: SweepConfig, folder: Path) -> None:
 
 
 def _proposed(study: optuna.Study, config: SweepConfig) -> tuple[int, dict[str, Any]]:
-    """The next trial. Its sampler begins anew, so that an interruption changes nothing."""
+    """The next trial. Its sampler is new each time, so that an interruption changes nothing."""
     study.sampler = optuna.samplers.TPESampler(seed=config.seed + len(study.trials))
     trial = study.ask()
     settings = {name: span.propose(name, trial) for name, span in config.search.items()}
