@@ -1,1 +1,1 @@
-"""Speed: what ccgym costs, beside a yardstick that runs in the same minutes on the same machine."""
+"""Speed of ccgym, beside yardsticks measured in the same minutes on the same machine."""

@@ -1,4 +1,4 @@
-"""One measured figure, and how figures are measured: in turns, so that a busy machine strikes all alike."""
+"""A measured figure. Figures are measured in turns, so that a busy machine affects all alike."""
 
 import statistics
 from collections.abc import Callable, Mapping
@@ -10,16 +10,16 @@ Unit = Literal["ns/packet", "ns/ACK", "steps/s", "decisions/s", "us/packet", "us
 
 @dataclass(frozen=True)
 class Yardstick:
-    """What the figure of a case is held against."""
+    """The figure with which that of a case is compared."""
 
     name: str
     value: float | None
-    """In the unit of the case; none: not installed here, and `name` says how to install it."""
+    """In the unit of the case; None: not installed here, and `name` says how to install it."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """A line of the bench: a median over its rounds."""
+    """A line of the bench: a median over the rounds."""
 
     case: str
     value: float
@@ -29,7 +29,7 @@ class Case:
 
     @property
     def ratio(self) -> float | None:
-        """Ours over the yardstick's."""
+        """Our figure divided by the yardstick's."""
         if self.yardstick is None or not self.yardstick.value:
             return None
         return self.value / self.yardstick.value

@@ -24,62 +24,62 @@ _LIBRARIES = ("applications", "core", "internet", "network", "point-to-point", "
 _COMPILE_S = 180.0
 _RUN_S = 600.0
 _LEAST_DATA_BYTES = 100
-"""What is shorter opens the connection."""
+"""Shorter packets open the connection and do not count."""
 _HEADER = Path("/usr/include/ns3/core-module.h")
 
 
 @dataclass(frozen=True)
 class Dumbbell:
-    """One flow's slow link between two fast ones; its ACKs meet no queue.
+    """One flow over a slow link between two fast ones; its ACKs meet no queue.
 
-    With `marking`, what the slow link's queue takes to mark as `LinkSpec` calls it, ns-3's flow speaks ECN.
+    With `marking`, the parameters of the slow link's queue in the terms of `LinkSpec`, the flow uses ECN.
     """
 
     rate_mbps: float
     delay_ms: int
-    """One way."""
+    """One-way propagation delay."""
     queue_packets: int
     marking: Mapping[str, str | float] = field(default_factory=dict)
 
     @property
     def label(self) -> str:
-        """What tables call it."""
+        """The name in tables."""
         kind = f" {self.marking['queue']}" if self.marking else ""
         return f"{self.rate_mbps:g} Mbit/s, {self.delay_ms} ms, {self.queue_packets} packets{kind}"
 
     @property
     def discipline(self) -> list[str]:
-        """The program's last argument, where there is one."""
+        """The program's last argument; empty if there is none."""
         return [":".join(str(value) for value in self.marking.values())] if self.marking else []
 
 
 @dataclass(frozen=True)
 class Ns3Figures:
-    """What the slow link saw after the warm-up."""
+    """Figures of the slow link after the warm-up."""
 
     throughput_mbps: float
-    """Of IP bytes."""
+    """Rate of IP bytes."""
     mean_queueing_ms: float
     """From a packet's arrival until its last byte has left."""
     packets_per_cpu_s: float
-    """What the simulator itself costs, warm-up included."""
+    """Packets per second of the simulator's processor time, warm-up included."""
 
 
 @dataclass(frozen=True)
 class Ns3Run:
-    """What a flow of ns-3 met, packet by packet, under the names of a run of the twin's."""
+    """The record of a flow of ns-3, packet by packet, under the names of the twin's `FlowRecord`."""
 
     sent_ms: Array
     arrival_bytes: Array
-    """Of each packet sent, as the link counts them."""
+    """Size of each packet sent, as the link counts it."""
     departed_sent_ms: Array
     departure_bytes: Array
     received_ms: Array
-    """These three of each packet that left the link; NaN: lost behind it."""
+    """This and the two above are those of each packet that left the link; NaN: lost behind it."""
     cwnd_ms: Array
     cwnd_packets: Array
     lost_packets: int
-    """What was sent again."""
+    """Number of packets that were retransmitted."""
     timeouts: int
 
 
@@ -97,13 +97,13 @@ def compile_program(name: str, folder: Path) -> Path:
     program = folder / name
     command = [compiler, "-std=c++17", "-O2", "-o", str(program), str(source)]
     libraries = [f"-lns3-{library}" for library in _LIBRARIES]
-    in_folder = {**os.environ, "TMPDIR": str(folder)}  # a compiler that is killed leaves files there
+    in_folder = {**os.environ, "TMPDIR": str(folder)}  # a killed compiler leaves its files there
     _run([*command, *libraries], _COMPILE_S, "g++", environment=in_folder)
     return program
 
 
 class _Program:
-    """A compiled program, for as long as the context lasts."""
+    """A compiled program that exists as long as the context lasts."""
 
     name: str
 
@@ -127,7 +127,7 @@ class Ns3(_Program):
     name = "ns3_dumbbell"
 
     def run(self, tcp: str, dumbbell: Dumbbell, seconds: float, warm_up_s: float, run: int = 1) -> Ns3Figures:
-        """One flow of ns-3's `tcp`, as `TcpCubic`; of `run` is whom a queue marks."""
+        """Runs one flow of ns-3's `tcp`, such as `TcpCubic`; `run` seeds the random marks of the queue."""
         link = [str(dumbbell.rate_mbps), str(dumbbell.delay_ms), str(dumbbell.queue_packets)]
         arguments = [tcp, *link, str(seconds), str(warm_up_s), str(run), *dumbbell.discipline]
         return Ns3Figures(**self._answer(arguments))
@@ -141,7 +141,7 @@ class Ns3Replay(_Program):
     def run(
         self, tcp: str, spec: EmulatorSpec, opportunities_ms: NDArray[np.int64], seconds: float, run: int
     ) -> Ns3Run:
-        """One flow of ns-3's `tcp` with the queue, delay and loss of `spec`; of `run` is the loss."""
+        """Runs one flow of ns-3's `tcp` with the queue, delay and loss of `spec`; `run` seeds the loss."""
         link = [str(spec.delay_ms), str(spec.uplink.packets), str(spec.uplink.loss)]
         times = "\n".join(map(str, opportunities_ms.tolist()))
         answer = self._answer([tcp, *link, str(seconds), str(run)], times)
@@ -170,7 +170,7 @@ def _run(
     environment: Mapping[str, str] | None = None,
 ) -> str:
     pipe = subprocess.PIPE
-    # In a group: g++ is killed together with the compiler proper.
+    # In a process group, so that the compiler proper is killed together with g++.
     with running_in_group(command, stdin=pipe, stdout=pipe, stderr=pipe, env=environment) as process:
         try:
             output, complaints = process.communicate(given, timeout_s)

@@ -1,4 +1,4 @@
-"""The programs of others that a measurement runs."""
+"""Runs other projects' programs for a measurement."""
 
 import time
 from collections.abc import Iterator
@@ -9,14 +9,14 @@ from ccgym.envs.errors import OutsideError
 from ccgym.envs.host.process_group import POLL_S, ProcessGroup
 
 OVERRUN_S = 20.0
-"""What a program may take beyond its own time."""
+"""Time that a program may take beyond its own."""
 
 
 def run_to_end(argv: list[str], folder: Path, seconds: float) -> None:
-    """Runs a program that takes so long; its output is in `client.out`.
+    """Runs a program that takes `seconds`; its output is in `client.out`.
 
     Raises:
-        OutsideError: it fails, or does not end in time.
+        OutsideError: the program fails, or does not end in time.
     """
     with ProcessGroup(argv, folder, "client") as client:
         if client.wait(seconds + OVERRUN_S) != 0:
@@ -24,7 +24,7 @@ def run_to_end(argv: list[str], folder: Path, seconds: float) -> None:
 
 
 def await_output(file: Path) -> None:
-    """Waits until a program has printed something: it is ready then."""
+    """Waits until a program has printed something, which shows that it is ready."""
     deadline = time.monotonic() + OVERRUN_S
     while not file.stat().st_size:
         if time.monotonic() > deadline:
@@ -34,8 +34,8 @@ def await_output(file: Path) -> None:
 
 @contextmanager
 def iperf3_server(host: list[str], folder: Path) -> Iterator[None]:
-    """Listens for one client on that host, whose command lines begin so."""
+    """Runs an iperf3 server for one client; `host`: what command lines on its host begin with."""
     argv = [*host, "iperf3", "--server", "--one-off", "--forceflush"]
     with ProcessGroup(argv, folder, "server"):
-        await_output(folder / "server.out")  # it listens before it says so
+        await_output(folder / "server.out")  # it prints only once it listens
         yield

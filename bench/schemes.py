@@ -1,4 +1,4 @@
-"""What a controller costs: processor time per ACK over one recorded run, beside a fixed window's."""
+"""The cost of a controller: processor time per ACK over one recorded run, beside a fixed window's."""
 
 import json
 import time
@@ -22,11 +22,11 @@ YARDSTICK = "fixed:400"
 REPLAYS = 3
 
 _ARGUMENTS = {"fixed": "400", "rate": "100"}
-"""Of schemes that need one; what the others take may be left out."""
+"""Arguments of the schemes that need one; those of other schemes are optional."""
 
 
 def cases(rounds: int) -> Iterator[Case]:
-    """Every scheme of the table, and one in Python; all hear the same ACKs, those of a Reno flow."""
+    """Every scheme of the table, and one in Python; all get the same ACKs, those of a Reno flow."""
     link = LinkSpec(rate_mbps=RATE_MBPS, queue="droptail", packets=QUEUE_PACKETS)
     path = EmulatorSpec(name="dumbbell", delay_ms=DELAY_MS, uplink=link).to_path()
     stream = _core.AckStream(path, "reno", seconds=RUN_S, seed=1)
@@ -58,12 +58,12 @@ def _with_argument(name: str, folder: Path) -> str:
 
 
 def _in_python(folder: Path) -> str:
-    """The AIMD with which a controller of one's own begins."""
+    """The AIMD of `ccgym new controller`."""
     return f"python:{write_controller('aimd', 'python', folder) / 'aimd.py'}:Aimd"
 
 
 def _remy_table(file: Path) -> Path:
-    """A table of as many rules as the published ones have: 4 boxes in each of 4 signals."""
+    """A rule table as large as the published ones: 4 boxes in each of 4 signals."""
     signals = ("send_ewma_ms", "rec_ewma_ms", "rtt_ratio", "slow_rec_ewma_ms")
     edges = dict.fromkeys(signals, (0.0, 0.1, 0.2, 1.0, 1000000.0)) | {"rtt_ratio": (0, 1.1, 1.5, 2, 1e6)}
     boxes = product(*(list(zip(edges[signal], edges[signal][1:], strict=False)) for signal in signals))

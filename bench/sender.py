@@ -1,4 +1,4 @@
-"""What the endpoint costs and reaches: over a bare wire between two hosts, and through real mahimahi."""
+"""Cost and throughput of the endpoint: over a bare wire between two hosts, and through real mahimahi."""
 
 import json
 import os
@@ -32,11 +32,11 @@ CROWD_RATE_MBPS = 10.0
 _PORT = 5000
 
 Run = dict[str, float]
-"""What one run came to: `mbps`, and what else is of interest."""
+"""Figures of one run: `mbps` and others."""
 
 
 def cases(rounds: int) -> Iterator[Case]:
-    """First the wire, then the links."""
+    """The cases of the wire, then those of mahimahi's links."""
     yield from _wire_cases(rounds)
     require_mahimahi()
     yield from _link_cases(rounds)
@@ -44,7 +44,7 @@ def cases(rounds: int) -> Iterator[Case]:
 
 
 def _wire_cases(rounds: int) -> Iterator[Case]:
-    """Each end on a core of its own."""
+    """The cases over the wire, with each end on a core of its own."""
     runs: dict[str, list[Run]] = {scheme: [] for scheme in WIRE_SCHEMES}
     with TwoHosts() as hosts:
         measurements = {
@@ -89,7 +89,7 @@ def _run_wire(hosts: TwoHosts, scheme: str) -> Run:
 
 
 def _iperf_mbps(hosts: TwoHosts) -> float:
-    """UDP datagrams of our size that arrive, sent as fast as iperf3 can."""
+    """Mbit/s of UDP datagrams of our size that arrive if iperf3 sends as fast as it can."""
     with tempfile.TemporaryDirectory(prefix="ccgym-bench-") as name:
         folder = Path(name)
         with iperf3_server(hosts.receiver, folder):
@@ -121,7 +121,7 @@ def _fill_link(rate_mbps: float) -> float:
 
 
 def _crowd_cases(rounds: int) -> Iterator[Case]:
-    """Many learned flows at once: what they ask of one core, and whether they fill the link."""
+    """Many learned flows at once: their load on one core, and whether they fill the link."""
     runs: list[Run] = []
     mbps = medians_in_turns({"crowd": partial(_noted, runs, _run_crowd)}, rounds)["crowd"]
     name = f"{CROWD} indigo2 flows at {CROWD_RATE_MBPS:g} Mbit/s in all"
@@ -141,7 +141,7 @@ def _run_crowd() -> Run:
 
 
 def _run_shell(shell: MahimahiShell, scheme: str, flows: int, seconds: float) -> None:
-    """So many flows at once through the shells; the sender of flow n writes the file `stats-n`."""
+    """Runs `flows` flows at once through the shells; the sender of flow n writes the file `stats-n`."""
     receiver = str(shell.stage(PROGRAM_FOLDER / "ccgym-receiver"))
     controller = select_schemes(scheme)[0]
     if controller.policy_file is not None:

@@ -1,4 +1,4 @@
-"""What the tunnel costs and reaches: kernel TCP, floods and pings over a wire between two hosts."""
+"""Cost and throughput of the tunnel: kernel TCP, floods and pings over a wire between two hosts."""
 
 import json
 import os
@@ -29,11 +29,11 @@ FLOOD_BYTES = 1400
 OFFERED_MBPS = (200, 400, 800)
 PINGS = 200
 FULL_PACKET = b" - 1500\n"
-"""How a log line of a packet of 1464 bytes ends."""
+"""The end of the log line of a packet of 1464 bytes."""
 FLOOD_PACKET = b" - 1464\n"
-"""The same of a datagram of the flood: 36 bytes of the path's headers, 28 of its own."""
+"""The same for a datagram of the flood: 36 bytes of the path's headers, 28 of its own."""
 
-# Recorded on another day on a machine like this one, quiet, logs on; it is not packaged anywhere.
+# Recorded earlier on a similar, quiet machine with logs on, because no package of it exists.
 RECORDED_TCP_MBPS = 623.0
 RECORDED_ADDED_US = 75.0
 _RECORDED = "pantheon-tunnel, recorded"
@@ -47,7 +47,7 @@ with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
         sock.send(packet)
 print(1e6 * (time.process_time() - begin) / 50_000)
 """
-"""What the network stack takes for one packet, in microseconds: about 2.1 where nothing else runs."""
+"""Time that the network stack takes for one packet, in microseconds: about 2.1 on a quiet machine."""
 _BARE_TAKE = """
 import socket, sys, time
 with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
@@ -61,7 +61,7 @@ Figures = dict[str, float]
 
 
 def cases(rounds: int) -> Iterator[Case]:
-    """Both protocols beside the bare wire, each with both its logs on."""
+    """Both protocols beside the bare wire, each with both logs on."""
     with TwoHosts() as hosts:
         yield from _tcp_cases(hosts, rounds)
         yield from _flood_cases(hosts, rounds)
@@ -86,7 +86,7 @@ def _tcp_cases(hosts: TwoHosts, rounds: int) -> Iterator[Case]:
 
 
 def _flood_cases(hosts: TwoHosts, rounds: int) -> Iterator[Case]:
-    """Does more offered mean less delivered?"""
+    """The cases of a flood: whether more offered traffic means less delivered."""
     for protocol in PROTOCOLS:
         offered = {f"{mbps}": partial(_flood_mbps, hosts, protocol, mbps) for mbps in (*OFFERED_MBPS, 0)}
         delivered = medians_in_turns(offered, rounds)
@@ -104,7 +104,7 @@ def _ping_cases(hosts: TwoHosts, rounds: int) -> Iterator[Case]:
 
 
 def _first(host: list[str]) -> list[str]:
-    """The beginning of a command line on that host, ahead of the machine's other work where allowed."""
+    """The beginning of a command line on that host, with priority over other programs if allowed."""
     return [*host, "nice", "-n", str(NICENESS)] if os.geteuid() == 0 else host
 
 
@@ -115,7 +115,7 @@ def _noted(runs: list[Figures], run: Callable[[], Figures]) -> float:
 
 @contextmanager
 def _tunnel(hosts: TwoHosts, protocol: str, client: str) -> Iterator[LocalTunnel]:
-    """A tunnel over the wire whose client runs a sh script; `done` is printed at its end."""
+    """A tunnel over the wire whose client runs the sh script `client`, which prints `done` at its end."""
     with (
         tempfile.TemporaryDirectory(prefix="ccgym-bench-") as folder,
         LocalTunnel(
@@ -149,17 +149,17 @@ def _tcp(hosts: TwoHosts, protocol: str) -> Figures:
             "receiving": 1e6 * _cpu_seconds(tunnel.server.process.pid),
         }
         mbps = _received_mbps(tunnel.folder / "tcp.json")
-        tunnel.client.process.stop()  # the log is whole then
+        tunnel.client.process.stop()  # then its log is complete
         packets = tunnel.client.logs.egress.read_bytes().count(FULL_PACKET)
     return {"mbps": mbps, **{end: us / packets for end, us in cpu_us.items()}}
 
 
 def _flood_mbps(hosts: TwoHosts, protocol: str, offered_mbps: int) -> float:
-    """What the far end gave to its device, whether or not the program there was in time to read it."""
+    """Mbit/s that the far end gave to its device, whether or not the program there read it in time."""
     rate = f"--udp --bitrate {offered_mbps}M --length {FLOOD_BYTES} --time {FLOOD_S}"
     with _tunnel(hosts, protocol, f"iperf3 --client $CCGYM_TUNNEL_PEER --port {_PORT} {rate}") as tunnel:
         tunnel.client.process.stop()
-        tunnel.server.process.wait(OVERRUN_S)  # its log is whole then
+        tunnel.server.process.wait(OVERRUN_S)  # then its log is complete
         log = tunnel.server.logs.ingress.read_bytes().splitlines(keepends=True)
     times_ms = [float(line.split(b" ", 1)[0]) for line in log if line.endswith(FLOOD_PACKET)]
     return 8 * FLOOD_BYTES * len(times_ms) / (times_ms[-1] - times_ms[0]) / 1000

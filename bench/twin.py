@@ -1,4 +1,4 @@
-"""What a packet costs in the twin: processor time per packet that is acknowledged, whatever runs."""
+"""The cost of a packet in the twin: processor time per acknowledged packet."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -16,7 +16,7 @@ from .ns3 import Dumbbell, Ns3
 RATES_MBPS = (12.0, 100.0)
 SCHEMES = ("fixed:{window}", "reno", "cubic", "copa")
 DELAY_MS = 20
-PACKETS = 100_000  # of each measurement, about
+PACKETS = 100_000  # in each measurement, about
 NS3_NAME = "ns-3, TcpNewReno"
 NS3_PACKETS = 20_000
 GYM_STEPS = 300
@@ -53,7 +53,7 @@ def _ns3_ns_per_packet(simulator: Ns3, rate_mbps: float) -> float:
 
 
 def _compared(measurements: dict[str, Callable[[], float]], rounds: int) -> Iterator[Case]:
-    """The last of the measurements beside the first."""
+    """The case of the last measurement, with the first as its yardstick."""
     (few, one), (many, other) = medians_in_turns(measurements, rounds).items()
     yield Case(f"twin, {many}", other, "ns/packet", yardstick=Yardstick(few, one))
 
@@ -79,7 +79,7 @@ def _run(scheme: str, rate_mbps: float) -> Callable[[], float]:
 
 
 def _window(packets: int) -> Callable[[], float]:
-    """A link that is never full, so that the window alone decides."""
+    """A measurement over a link that is never full, so that only the window limits the rate."""
     path = EmulatorSpec(name="wide", delay_ms=DELAY_MS, uplink=LinkSpec(rate_mbps=5_000)).to_path()
     seconds = PACKETS / packets * 2.2 * DELAY_MS / 1e3
     return lambda: _ns_per_packet(path, [_core.Flow(f"fixed:{packets}")], seconds)
@@ -98,7 +98,7 @@ def _ns_per_packet(path: _core.Path, flows: list[_core.Flow], seconds: float) ->
 
 
 def _gym(rate_mbps: float) -> Callable[[], float]:
-    """The gym's features, of Python only the calls: windows that fill the link, steps of 10 ms."""
+    """A measurement of the gym's features, with Python only for the calls; full link, steps of 10 ms."""
 
     def measure() -> float:
         batch = _core.PathBatch(

@@ -213,7 +213,7 @@ def all_schemes() -> list[Scheme]:
 def twin_schemes() -> list[Scheme]:
     """Every known scheme that needs no argument and runs in the twin, except Aurora.
 
-    Aurora fills an unlimited queue as long as it runs, and takes three times as long as all others together.
+    Aurora fills an unlimited queue as long as it runs, and takes three times as long as all the others.
     """
     return [scheme for scheme in all_schemes() if scheme.kind in IN_TWIN and scheme.label != "aurora"]
 

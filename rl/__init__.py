@@ -1,1 +1,1 @@
-"""Reinforcement learning: a policy tries, and what paid off becomes more likely."""
+"""Reinforcement learning: a policy explores, and actions with high rewards become more likely."""

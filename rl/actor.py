@@ -1,4 +1,4 @@
-"""Policies run in the gym: what they are worth, step by step."""
+"""Runs policies in the gym and measures their rewards."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 from .shape import Shape
 
 Actor = Callable[[NDArray[np.float32]], NDArray[Any]]
-"""Observations (N, I) of N flows to their actions; asked step by step from the start of the flows."""
+"""Maps the observations of N flows, shape (N, inputs), to their actions; called each step from the start."""
 
 
 def as_actor(module: torch.nn.Module, actions: str) -> Actor:
-    """A policy as an actor for one episode, of this action set; one of one's own has no memory.
+    """A policy as an actor for one episode, with this action set; the user's own networks have no memory.
 
-    The actor raises InputError: a network of one's own raises, or it gives no numbers.
+    The actor raises InputError if the user's network raises an exception or gives NaN or infinity.
     """
     state: LstmState | None = None
 
@@ -60,7 +60,7 @@ def make_batch(
     steps: int,
     threads: int = 1,
 ) -> PathVectorEnv:
-    """Flows drawn over emulators, in episodes of so many steps."""
+    """Environments of flows over these emulators, with episodes of `steps` steps."""
     return PathVectorEnv(
         flows,
         steps,
@@ -74,7 +74,7 @@ def make_batch(
 
 
 def mean_reward(envs: PathVectorEnv, actor: Actor, steps: int, seed: int) -> float:
-    """Per step and flow, in the first steps of an episode."""
+    """Mean reward per step and flow over the first `steps` steps of an episode."""
     observations, _ = envs.reset(seed=seed)
     total = 0.0
     for _ in range(steps):

@@ -1,7 +1,7 @@
-"""The learner: PPO of stable-baselines3 around a network that leaves as a policy file.
+"""The learner: PPO of stable-baselines3 around a network that is exported as a policy file.
 
 Schulman et al., "Proximal Policy Optimization Algorithms", 2017. The networks are exactly those of
-`ccgym.agents`, so what has been learnt runs in the C++ controller, and what runs there can be learnt from.
+`ccgym.agents`: a trained network runs in the C++ controller, and a policy from there can be trained further.
 """
 
 import copy
@@ -32,11 +32,11 @@ from .shape import Shape
 Model = PPO | RecurrentPPO
 
 LEAST_DIFFERENCE = 0.01
-"""Flows of a group whose rewards differ by less have hardly done anything different."""
+"""Least scale of the differences in a group: flows whose rewards differ by less have acted nearly alike."""
 
 
 def initial_policy(config: RlConfig) -> tuple[PolicyModule, PolicySpec]:
-    """The policy to start from. Raises InputError when it cannot be read."""
+    """The policy to start from. Raises InputError if it cannot be read."""
     try:
         return load_policy(policy_path(config.init))
     except PolicyFileError as error:
@@ -44,11 +44,11 @@ def initial_policy(config: RlConfig) -> tuple[PolicyModule, PolicySpec]:
 
 
 class GroupRelative(VecEnvWrapper):
-    """The same environments; rewards count beside the mean of their group, and on another scale.
+    """Environments whose rewards are relative to the mean of their group, and scaled.
 
-    Flows stand in groups that run the same path with the same chance. What all of a group get is the path's
-    doing and nobody's merit: their mean is taken away. What they differ by then counts as a multiple of how
-    much they have differed so far, or the links on which a window changes most would be all that is learnt.
+    The flows of a group run over the same path with the same random numbers. The mean reward of a group
+    depends on the path only, so it is subtracted. The differences are then divided by their scale so far:
+    otherwise the links on which a window changes the reward most would dominate the training.
     """
 
     def __init__(self, envs: VecEnv, group_size: int, scale: float) -> None:
@@ -59,12 +59,12 @@ class GroupRelative(VecEnvWrapper):
         self._steps = 0
 
     def reset(self) -> Any:
-        """As the environments do."""
+        """Resets the environments; returns their observations."""
         self._squares[:], self._steps = 0, 0
         return self.venv.reset()
 
     def step_wait(self) -> Any:
-        """Observations, rewards, dones and infos."""
+        """Returns observations, relative rewards, dones and infos."""
         observations, rewards, dones, infos = self.venv.step_wait()
         if self._group_size > 1:
             rewards = self._differences(rewards)
@@ -84,7 +84,7 @@ def make_model(config: RlConfig, shape: Shape, envs: VecEnv, device: torch.devic
     """A learner with random weights from the seed, or with those of `config.init`.
 
     Raises:
-        InputError: deviations cannot be held, as the actions are classes.
+        InputError: `held_steps` is set, but the actions are classes.
     """
     arguments: dict[str, Any] = {
         "n_steps": config.episode_steps,
@@ -128,15 +128,15 @@ def make_model(config: RlConfig, shape: Shape, envs: VecEnv, device: torch.devic
 
 
 def _outputs(actions: spaces.Space[Any]) -> int:
-    """Of a network that answers with these actions: a number for each class, or each component."""
+    """Number of outputs of a network with these actions: one for each class, or for each component."""
     return int(actions.n) if isinstance(actions, spaces.Discrete) else int(np.prod(actions.shape or ()))
 
 
 def _spread(config: RlConfig, shape: Shape) -> float:
-    """Standard deviation of an action; of a held one, of the weights of the last layer's activations.
+    """Standard deviation of an action; with held deviations, of the weights of the last layer's activations.
 
     Held deviations are generalised state-dependent exploration (Raffin et al., CoRL 2021): the activations,
-    of which none is above 1, times random weights.
+    none of which is above 1, times random weights.
     """
     if not config.held_steps:
         return config.initial_spread
@@ -164,9 +164,9 @@ def _acting_part(model: Model) -> torch.nn.Module:
 
 
 def to_policy(model: Model, shape: Shape) -> tuple[torch.nn.Module, PolicySpec]:
-    """What the learner has become: its most likely action, without the chance of exploration.
+    """The policy of the learner: its most likely action, without exploration.
 
-    A `PolicyModule`, or a network of one's own that is no stack of known layers.
+    The module is a `PolicyModule`, or the user's own network if it is no stack of known layers.
     """
     part = _acting_part(model)
     spec = PolicySpec(shape.features, shape.actions, companion=shape.companion)
@@ -184,7 +184,7 @@ def to_policy(model: Model, shape: Shape) -> tuple[torch.nn.Module, PolicySpec]:
 
 
 def let_learn(model: Model, *, acting: bool) -> None:
-    """Whether the part that chooses actions learns; the one that values them always does."""
+    """Sets whether the part that chooses actions learns; the part that values states always does."""
     frozen = model.policy.frozen if isinstance(model.policy, OwnNetworkPolicy) else set()
     named = _acting_part(model).named_parameters()
     parameters = [parameter for name, parameter in named if name not in frozen]

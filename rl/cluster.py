@@ -1,7 +1,8 @@
 """The flows of an iteration on a Ray cluster: each machine steps a part of them, the networks act here.
 
-A flow is what it is whatever batch it is in, so the figures are those of this process, to the bit. A part
-whose worker or machine is lost is made anew, and goes through the episode so far with the same actions.
+A flow does not depend on the batch it is in, so the figures are those of a single process, to the bit. If the
+worker or machine of a part is lost, the part is made again and repeats the episode so far with the same
+actions.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -31,7 +32,7 @@ class EpisodesPart(PathSb3VecEnv):
     def __init__(
         self, config: RlConfig, shape: Shape, spec: EmulatorSpec, flows: int, threads: int = 1
     ) -> None:
-        """They run over `spec` until others are prepared."""
+        """Makes the flows; they run over `spec` until `prepare` gives them other paths."""
         self._log_power = LogPower(config.delay_weight, [])
         super().__init__(
             make_batch(
@@ -47,7 +48,7 @@ class EpisodesPart(PathSb3VecEnv):
     def prepare(
         self, specs: Sequence[EmulatorSpec], seeds: Sequence[int], references: Sequence[Reference] | None
     ) -> None:
-        """What the flows run over from the next reset on, and beside whom, one of each per flow."""
+        """Sets the paths and the other flows on them from the next reset on, one of each per flow."""
         self.set_emulators(list(specs))
         self.seed_each(seeds)
         if references is not None:
@@ -56,39 +57,39 @@ class EpisodesPart(PathSb3VecEnv):
 
 @dataclass
 class _Episode:
-    """All that an episode of some flows depends on."""
+    """Everything on which an episode of some flows depends."""
 
     prepared: tuple[Any, ...]
-    """For `EpisodesPart.prepare`."""
+    """Arguments of `EpisodesPart.prepare`."""
     number: int
-    """Of the episode."""
+    """Number of the episode."""
     actions: list[NDArray[Any]] = field(default_factory=list)
-    """So far."""
+    """The actions of each step so far."""
 
 
 class _Replayed:
-    """A part on a worker, which may have come into being in the middle of an episode."""
+    """A part on a worker; after a loss it may have been made in the middle of an episode."""
 
     def __init__(self, part: Callable[[int], EpisodesPart], flows: int) -> None:
         self._part = part(flows)
         self._place = (0, 0)
-        """The number of the episode that it is in, and the steps that it has made of it."""
+        """Number of the present episode, and of the steps made in it."""
 
     def begin(self, episode: _Episode) -> NDArray[np.float32]:
-        """Begins an episode; its first observations."""
+        """Begins an episode; returns its first observations."""
         self._part.prepare(*episode.prepared)
         self._place = (episode.number, 0)
         return self._part.reset()
 
     def step(self, number: int, steps: int, actions: NDArray[Any]) -> Step | None:
-        """The step after so many of the episode; None: it is not there, as another worker was."""
+        """Makes the step after `steps` steps of episode `number`; None: this part is not at that place."""
         if self._place != (number, steps):
             return None
         self._place = (number, steps + 1)
         return self._run(actions)
 
     def catch_up(self, episode: _Episode) -> Step:
-        """Goes through the episode from its beginning; its latest step."""
+        """Repeats the episode from its beginning; returns its latest step."""
         self.begin(episode)
         steps = [self._run(actions) for actions in episode.actions]
         self._place = (episode.number, len(steps))
@@ -103,8 +104,8 @@ class ClusterVecEnv(VecEnv):
     """The flows of an iteration, a part of them on each processor of a cluster."""
 
     def __init__(self, cluster: RayExecutor, part: Callable[[int], EpisodesPart], flows: int) -> None:
-        """`part` makes some flows; it is pickled."""
-        self._one = part(1)  # for what is the same of all; read by the base class at once
+        """`part` makes a number of flows; it is pickled."""
+        self._one = part(1)  # for attributes that all flows share; the base class reads it at once
         super().__init__(flows, self._one.observation_space, self._one.action_space)
         self._rows = np.array_split(np.arange(flows), min(cluster.processors, flows))
         self._parts: list[Kept] = [cluster.keep(_Replayed, part, len(rows)) for rows in self._rows]
@@ -130,7 +131,7 @@ class ClusterVecEnv(VecEnv):
         return np.concatenate([future.result() for future in begun])
 
     def step_async(self, actions: NDArray[Any]) -> None:
-        """Hands the actions out."""
+        """Sends the actions to the parts."""
         self._running = []
         for part, episode, rows in zip(self._parts, self._episodes, self._rows, strict=True):
             steps = len(episode.actions)
@@ -147,14 +148,14 @@ class ClusterVecEnv(VecEnv):
         return np.concatenate(observations), np.concatenate(rewards), np.concatenate(dones), told
 
     def close(self) -> None:
-        """The cluster ends the parts when it is left."""
+        """Does nothing: the cluster ends the parts when it is left."""
 
     def get_attr(self, attr_name: str, indices: int | Iterable[int] | None = None) -> list[Any]:
-        """Of flows that are made alike."""
+        """The attribute, which all flows share."""
         return self._one.get_attr(attr_name) * len(list(self._get_indices(indices)))
 
     def set_attr(self, attr_name: str, value: Any, indices: int | Iterable[int] | None = None) -> None:  # noqa: ARG002
-        """Raises InputError: a flow elsewhere is made by its configuration alone."""
+        """Raises InputError: flows on other machines depend on the configuration alone."""
         raise InputError(f"{attr_name}: cannot be set of flows on a cluster")
 
     def env_method(
@@ -172,5 +173,5 @@ class ClusterVecEnv(VecEnv):
         wrapper_class: type[Any],  # noqa: ARG002
         indices: int | Iterable[int] | None = None,
     ) -> list[bool]:
-        """No flow is."""
+        """False for every flow."""
         return [False] * len(list(self._get_indices(indices)))

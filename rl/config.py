@@ -12,39 +12,39 @@ class RlConfig(RunConfig):
     algo: Literal["ppo", "recurrent-ppo"]
     """`ppo` trains a network without memory, `recurrent-ppo` one with an LSTM."""
     features: Annotated[str, NativeOrOwn("indigo", "scale_free", "aurora", "raw")] | None = None
-    """Feature set of the observations: a key of `_core.POLICY_FEATURES`, or features of one's own as
-    `my.module:NAME`; without one, that of `init`."""
+    """Feature set of the observations: a key of `_core.POLICY_FEATURES`, or the user's own features as
+    `my.module:NAME`; None: that of `init`."""
     actions: Literal["indigo", "log_window", "rate"] | None = None
-    """Action set: a key of `_core.POLICY_ACTIONS`; without one, that of `init`."""
+    """Action set: a key of `_core.POLICY_ACTIONS`; None: that of `init`."""
     companion: bool | None = None
-    """Whether what `log_window` answers is changed for others on the bottleneck; without it, as `init`."""
+    """Whether the companion adjusts `log_window`'s actions to others on the bottleneck; None: as `init`."""
     hidden: int | list[int] | None = None
-    """Units of the LSTM layer, or of each layer with tanh of a network without memory; or as `init`."""
+    """Units of the LSTM layer, or of each tanh layer of a network without memory; None: as `init`."""
     network: Annotated[str, NativeOrOwn("")] = ""
     """A network without memory instead of `hidden`, for `ppo`: `my.module:NAME`, a torch.nn.Module."""
     init: str = ""
-    """Policy to start from, a file or a name that ships; it brings features, actions and units along."""
+    """Policy to start from, a file or a shipped one's name; features, actions and units are the policy's."""
     reward: Annotated[str, NativeOrOwn("power", "aurora", "copa", "log_power")]
-    """What a step is worth: a key of `REWARDS`; `log_power`, beside the policy to start from; or a function
-    of one's own as `my.module:NAME`."""
+    """Reward of a step: a key of `REWARDS`; `log_power`, relative to the policy to start from; or the user's
+    own function as `my.module:NAME`."""
     links: Annotated[str, NativeOrOwn("")] = ""
     """Distribution that an iteration draws its paths from, instead of `emulators`: `my.module:NAME`."""
 
     delay_weight: float = Field(1.0, ge=0)
-    """Of the delay's logarithm beside the throughput's in `log_power`."""
+    """Weight of the delay's logarithm relative to the throughput's in `log_power`."""
     unseen_emulators: int = Field(0, ge=0)
-    """So many random emulators validate the policy beside `validation`; training never sees them."""
+    """Number of random emulators, besides `validation`, on which the policy is validated, never trained."""
 
     value_hidden: list[Units] = Field([64, 64])
-    """Units of the layers of the network that learns what a state is worth."""
+    """Units of the layers of the value network."""
     value_iterations: int = Field(0, ge=0)
-    """First iterations in which only that network learns: it must know a policy before it may value it."""
+    """Number of first iterations in which only the value network learns: it must know the policy first."""
     group_size: int = Field(1, ge=1)
-    """So many flows run the same path with the same chance, and are worth what they gain over their mean."""
+    """Flows in a group, which run the same path with the same chance; rewards are relative to their mean."""
     reward_scale: float = Field(1.0, gt=0)
     """Rewards are multiplied by this, so that values are of the order of 1 to 100."""
     discount: float = Field(0.99, gt=0, lt=1)
-    """Worth of a reward one step later."""
+    """Discount factor of a reward one step later."""
     trace_decay: float = Field(0.95, ge=0, le=1)
     """Lambda of generalised advantage estimation."""
     batch_decisions: int = Field(gt=0)
@@ -52,15 +52,15 @@ class RlConfig(RunConfig):
     epochs: int = Field(gt=0)
     """Passes over the decisions of an iteration."""
     clip_range: float = Field(0.2, gt=0)
-    """Greatest change of an action's probability that pays off, as a share."""
+    """PPO's clip range: greatest change of an action's probability that is rewarded, as a share."""
     max_divergence: float | None = Field(None, gt=0)
-    """An iteration stops learning when the policy is further from the one that ran, in nats; none: never."""
+    """KL divergence from the policy that ran, in nats, at which an iteration stops learning; None: never."""
     entropy_weight: float = Field(0.0, ge=0)
-    """Reward of randomness."""
+    """Weight of the entropy bonus."""
     initial_spread: float = Field(1.0, gt=0)
-    """Standard deviation of the first actions, for action sets of one number."""
+    """Initial standard deviation of the actions, for action sets of one number."""
     held_steps: int = Field(0, ge=0)
-    """Decisions for which one deviation from the policy is held, a function of what it sees; 0: none is."""
+    """Decisions for which one deviation from the policy, a function of its inputs, is held; 0: not held."""
     learning_rate: float = Field(gt=0)
     max_gradient_norm: float = Field(0.5, gt=0)
 

@@ -24,7 +24,7 @@ Each = TypeVar("Each")
 
 SAMPLING = 0
 EPISODE = 1
-"""What a random stream is for: part of its seed, after the configuration's."""
+"""Numbers of the random streams: part of each stream's seed, after the configuration's."""
 UNSEEN = 1_000_000
 """Distance of the seeds of the episodes that training never sees."""
 STEPS_PER_S = 100
@@ -32,7 +32,7 @@ _TRIED_FLOWS, _TRIED_STEPS = 2, 20
 
 
 class Episodes:
-    """The flows that are learnt from; those of a group stand next to each other."""
+    """The flows of the training; those of a group are next to each other."""
 
     def __init__(
         self,
@@ -42,7 +42,7 @@ class Episodes:
         threads: int,
         rollout_workers: Executor,
     ) -> None:
-        """`rollout_workers`: a Ray cluster runs the flows; else this process does, with so many threads."""
+        """`rollout_workers`: a Ray cluster for the flows, or the number of threads in this process."""
         self._config = config
         self._specs = specs
         self._references = _references(config, shape, specs, threads)
@@ -55,7 +55,7 @@ class Episodes:
         self.envs = GroupRelative(self._flows, config.group_size, config.reward_scale)
 
     def sample(self, iteration: int) -> None:
-        """The emulators and the seeds of an iteration's flows."""
+        """Draws the emulators and the seeds of an iteration's flows."""
         generator = np.random.default_rng([self._config.seed, SAMPLING, iteration])
         paths, group_size = self._config.paths, self._config.group_size
         if self._config.links:
@@ -74,15 +74,15 @@ class Episodes:
 
 
 def _repeated(each: Sequence[Each], times: int) -> list[Each]:
-    """Every one so many times, one after the other."""
+    """The items, each repeated `times` times in a row."""
     return [one for one in each for _ in range(times)]
 
 
 def try_out(config: RlConfig, shape: Shape, specs: Sequence[EmulatorSpec]) -> None:
-    """A few steps with what is given from outside, before a run begins.
+    """Makes a few steps with the user's own code before a run begins.
 
     Raises:
-        InputError: a reward, features or links of one's own raise, or give something else than they should.
+        InputError: the user's reward, features or links raise an exception, or give wrong values.
     """
     reward = "power" if config.reward == "log_power" else config.reward
     given = [draw(sources_of(config.links)[0], np.random.default_rng(0))] if config.links else specs[:1]
@@ -91,7 +91,7 @@ def try_out(config: RlConfig, shape: Shape, specs: Sequence[EmulatorSpec]) -> No
 
 
 class Validator:
-    """Episodes over emulators that training never sees: what a policy would earn there."""
+    """Episodes over emulators that training never sees, to measure a policy's reward."""
 
     def __init__(
         self,
@@ -103,7 +103,7 @@ class Validator:
         episodes: int = 1,
         threads: int = 1,
     ) -> None:
-        """`episodes` per emulator; the `seed` is of the chance on them.
+        """Makes `episodes` episodes per emulator; `seed` is that of their random numbers.
 
         The emulators are those that the configuration names for validation, and random ones of `split`.
         """
@@ -122,16 +122,16 @@ class Validator:
 
     @property
     def flows(self) -> int:
-        """That an actor runs at once."""
+        """Number of flows that an actor runs at once."""
         return self._envs.num_envs
 
     def mean_reward(self, actor: Actor) -> float:
-        """Per step, always of the same episodes."""
+        """Mean reward per step, always over the same episodes."""
         return mean_reward(self._envs, actor, self._steps, self._seed)
 
 
 def validation_links(config: RlConfig, split: Split) -> list[EmulatorSpec]:
-    """Those named for validation, and random ones of a split."""
+    """The links named for validation, and random ones of a split."""
     named = [emulator.spec for emulator in links_to_validate_on("validation", config.validation)]
     return [*named, *random_emulators(config.unseen_emulators, config.seed, split)]
 
@@ -139,7 +139,7 @@ def validation_links(config: RlConfig, split: Split) -> list[EmulatorSpec]:
 def _references(
     config: RlConfig, shape: Shape, specs: Sequence[EmulatorSpec], threads: int
 ) -> list[Reference] | None:
-    """What the policy to start from reaches on each emulator; none where the reward asks for none."""
+    """The results of the policy to start from on each emulator; None if the reward needs no reference."""
     if config.reward != "log_power":
         return None
     recorder = ReferenceRecorder()

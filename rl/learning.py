@@ -1,4 +1,4 @@
-"""Does it learn? Policies trained from several seeds, beside a random, a fixed and the initial one."""
+"""Tests whether training learns: policies of several seeds beside a random, a fixed and the initial one."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,9 +17,9 @@ from .shape import Shape, find_shape
 from .train import train
 
 EVALUATION_SEED = 3_000_000
-"""Far from those of any training."""
+"""Seed of the evaluation, far from those of any training."""
 EVALUATION_EPISODES = 8
-"""Per emulator."""
+"""Evaluation episodes per emulator."""
 
 
 @dataclass(frozen=True)
@@ -27,13 +27,13 @@ class Learning:
     """Mean reward per step, each over the same evaluation episodes."""
 
     learnt: list[float]
-    """Of the policy of each seed after its last iteration."""
+    """Reward of each seed's policy after its last iteration."""
     random: float
-    """Of actions drawn evenly from the action space."""
+    """Reward of actions drawn uniformly from the action space."""
     fixed: float
-    """Of the action that changes nothing."""
+    """Reward of the action that changes nothing."""
     initial: float | None = None
-    """Of the policy that training started from, if from one."""
+    """Reward of the policy from which training started, if there is one."""
 
     @property
     def interval(self) -> tuple[float, float]:
@@ -49,16 +49,16 @@ class Learning:
 
 
 def measure_learning(config: RlConfig, seeds: int, folder: Path, workers: int) -> Learning:
-    """Trains `seeds` policies, or goes on with those in `folder`, and evaluates what has become of each.
+    """Trains `seeds` policies, or goes on with those in `folder`, and evaluates each.
 
     Raises:
-        InputError: a run in `folder` cannot be gone on with.
+        InputError: a run in `folder` has other settings.
     """
     shape = find_shape(config)
     validator = Validator(config, shape, split=Split.TEST, seed=EVALUATION_SEED, episodes=EVALUATION_EPISODES)
     config = config.model_copy(
         update={"evaluation_interval": config.iterations}
-    )  # the last policy: no choice
+    )  # the last policy, not the best: no selection
     learnt = []
     for seed in range(1, seeds + 1):
         seeded = config.model_copy(update={"seed": seed})

@@ -1,4 +1,4 @@
-"""PPO on a network of one's own: it acts, and another one beside it says what a state is worth."""
+"""PPO on the user's own network, which acts; a second network beside it values the states."""
 
 import copy
 from collections.abc import Callable
@@ -14,7 +14,7 @@ def load_acting(name: str, inputs: int, outputs: int, seed: int) -> torch.nn.Mod
     """The network that `name` names, with weights from the seed.
 
     Raises:
-        InputError: there is none, it is not of this shape, or it has a memory.
+        InputError: there is no such network, its shape is wrong, or it has a memory.
     """
     network = load_network(name, inputs, outputs, seed)
     if remembered := state_size(network):
@@ -31,11 +31,11 @@ class OwnNetworkPolicy(ActorCriticPolicy):
     def __init__(self, *args: Any, acting: Callable[[], torch.nn.Module], **kwargs: Any) -> None:
         """`acting`: makes the network."""
         self._make_acting = acting
-        super().__init__(*args, **{**kwargs, "ortho_init": False})  # its own weights stay
+        super().__init__(*args, **{**kwargs, "ortho_init": False})  # keeps the network's own weights
 
     @property
     def acting(self) -> torch.nn.Module:
-        """The network."""
+        """The user's network, which chooses actions."""
         network: torch.nn.Module = self.mlp_extractor.acting  # type: ignore[assignment]
         return network
 
@@ -46,7 +46,7 @@ class OwnNetworkPolicy(ActorCriticPolicy):
         acting = self._make_acting()
         parameters = acting.named_parameters()
         self.frozen = {name for name, parameter in parameters if not parameter.requires_grad}
-        """Those of the network that never learn."""
+        """Names of the network's parameters that are never trained."""
         self.mlp_extractor = _Outputs(acting, values, size)  # type: ignore[assignment]
 
     def _build(self, lr_schedule: Any) -> None:
@@ -57,7 +57,7 @@ class OwnNetworkPolicy(ActorCriticPolicy):
 
 
 class _Outputs(torch.nn.Module):
-    """The network's outputs for the actions, features of another one for the value."""
+    """Outputs of the user's network for the actions, and features of another network for the value."""
 
     def __init__(self, acting: torch.nn.Module, values: torch.nn.Module, value_features: int) -> None:
         super().__init__()
@@ -68,17 +68,17 @@ class _Outputs(torch.nn.Module):
         self.latent_dim_vf = value_features
 
     def forward(self, observations: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """Both."""
+        """Outputs for the actions and features for the value."""
         return self.forward_actor(observations), self.forward_critic(observations)
 
     def forward_actor(self, observations: torch.Tensor) -> torch.Tensor:
-        """One decision of each flow."""
+        """Outputs for the actions, one decision of each flow."""
         network: Any = self.acting
         outputs: torch.Tensor = network.step(observations, network.initial_state(len(observations)))[0]
         return outputs
 
     def forward_critic(self, observations: torch.Tensor) -> torch.Tensor:
-        """What the value is made of."""
+        """Features from which the value is computed."""
         features: torch.Tensor = self.values(observations)
         return features
 

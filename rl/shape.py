@@ -1,4 +1,4 @@
-"""What a network sees, does and is made of: known from the configuration and the policy to start from."""
+"""A network's inputs, actions and layers, from the configuration and the policy to start from."""
 
 from dataclasses import dataclass
 
@@ -11,23 +11,23 @@ from .config import RlConfig
 
 @dataclass(frozen=True)
 class Shape:
-    """What a network sees, does and is made of."""
+    """A network's inputs, actions and layers."""
 
     features: str
     actions: str
     companion: bool
-    """Whether what `log_window` answers is changed for others on the bottleneck."""
+    """Whether the companion adjusts `log_window`'s actions to other flows on the bottleneck."""
     hidden: int | list[int]
     """Units of the LSTM layer, or of each layer of a network without memory."""
     network: str = ""
-    """The name of one of one's own instead."""
+    """Name of the user's own network, if any."""
 
 
 def find_shape(config: RlConfig) -> Shape:
     """The shape that `config` gives, or that of the policy it starts from.
 
     Raises:
-        InputError: `config.init` cannot be read, or is not of the kind that the configuration wants.
+        InputError: `config.init` cannot be read, or does not fit the configuration.
     """
     if config.init:
         return _shape_of_start(config)

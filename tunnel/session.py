@@ -1,4 +1,4 @@
-"""Tunnels started from Python: the command lines of the two ends, and both ends run on this machine."""
+"""Starts tunnels from Python: command lines of the two ends, and tunnels with both ends on this machine."""
 
 import subprocess
 import time
@@ -17,7 +17,7 @@ CONNECT_S = 10.0
 
 
 class TunnelError(OutsideError):
-    """An end of a tunnel failed; one line saying which and why."""
+    """An end of a tunnel failed; the message, one line, says which and why."""
 
 
 def program() -> Path:
@@ -53,7 +53,7 @@ class PacketLogs:
     """The two packet logs of one end."""
 
     ingress: Path
-    """Packets received: `TIME_MS - UID - BYTES` each; the head ends with the wall clock at time 0."""
+    """Packets received, one `TIME_MS - UID - BYTES` a line; the head ends with the wall clock at time 0."""
     egress: Path
     """Packets sent."""
 
@@ -63,7 +63,7 @@ class PacketLogs:
         return cls(folder / f"{end}.ingress", folder / f"{end}.egress")
 
     def options(self) -> list[str]:
-        """As the program takes them."""
+        """The options of the program for these logs."""
         return ["--ingress-log", str(self.ingress), "--egress-log", str(self.egress)]
 
 
@@ -104,10 +104,10 @@ def _authentication(secret: Path | None) -> list[str]:
 
 
 def parse_listening(line: str) -> Listening:
-    """The first line of a server.
+    """Parses the first line of a server.
 
     Raises:
-        ValueError: it is none.
+        ValueError: it is no such line.
     """
     match line.split():
         case ["port", port, "local", server, "peer", client]:
@@ -118,10 +118,10 @@ def parse_listening(line: str) -> Listening:
 
 
 def parse_device(line: str) -> str:
-    """io_uring, plain or offload: how an end moves packets, from the line that says it is connected.
+    """How an end moves packets (io_uring, plain or offload), from the line that says it is connected.
 
     Raises:
-        ValueError: it is none, or pantheon-tunnel's, which does not say.
+        ValueError: it is no such line, or pantheon-tunnel's, which does not say.
     """
     match line.split():
         case ["connected", _, "local", _, "peer", _, "device", kind]:
@@ -136,7 +136,7 @@ class TunnelEnd:
     process: ProcessGroup
     logs: PacketLogs
     marker: str = ""
-    """The line behind which it begins to print, where a login prints something by itself."""
+    """The line after which its output begins, if the login prints something by itself."""
 
     def stdout_lines(self) -> list[str]:
         """What the end and its command have printed so far, whole lines."""
@@ -150,10 +150,10 @@ class TunnelEnd:
         return _whole_lines(self.process.folder / f"{self.process.name}.err")
 
     def await_line(self, number: int) -> str:
-        """The line of that number, from 0 on, as soon as it is printed.
+        """Waits for the line `number`, counted from 0, and returns it.
 
         Raises:
-            TunnelError: the end ended before, or does not print it in time.
+            TunnelError: the end ended before, or does not print the line in time.
         """
         deadline = time.monotonic() + CONNECT_S
         while True:

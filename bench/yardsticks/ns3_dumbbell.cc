@@ -2,9 +2,10 @@
 //
 // A yardstick: a program of its own, compiled on demand against the installed ns-3 (libns3-dev) and run as a
 // separate process. Prints one line of JSON. Usage:
-// ns3_dumbbell TYPE MBPS ONE_WAY_MS QUEUE_PACKETS SECONDS WARM_UP_SECONDS RUN [QUEUE], the figures without the
-// warm-up. QUEUE marks, and TYPE speaks ECN: step:THRESHOLD or red:MIN:MAX:PROBABILITY:WEIGHT, in packets, or
-// codel:TARGET:INTERVAL, in ms; without it, what comes to a full queue is dropped.
+// ns3_dumbbell TYPE MBPS ONE_WAY_MS QUEUE_PACKETS SECONDS WARM_UP_SECONDS RUN [QUEUE]
+// The figures leave out the warm-up. With QUEUE the queue marks and TYPE uses ECN: step:THRESHOLD or
+// red:MIN:MAX:PROBABILITY:WEIGHT, in packets, or codel:TARGET:INTERVAL, in ms. Without it the queue is
+// droptail.
 #include <ctime>
 #include <deque>
 #include <iostream>
@@ -34,15 +35,15 @@ struct Dumbbell {
   uint32_t queue_packets;
   double seconds;
   double warm_up_seconds;
-  std::vector<std::string> marking;  // its name and what it takes
+  std::vector<std::string> marking;  // the discipline's name and arguments
 };
 
-// What passed the slow link: a packet is in it from its arrival until its last byte has left.
+// Counts what passed the slow link. A packet is in it from its arrival until its last byte has left.
 struct Bottleneck {
   ns3::Time warm_up;
   std::deque<ns3::Time> entered{};
   uint64_t all_packets{0};
-  uint64_t packets{0};  // these and the next after the warm-up
+  uint64_t packets{0};  // this and the next: after the warm-up
   uint64_t bytes{0};
   double in_link_s{0};
 
@@ -81,19 +82,20 @@ void set_defaults(const Dumbbell& dumbbell) {
     Config::SetDefault("ns3::TcpSocketBase::UseEcn", EnumValue(TcpSocketState::On));
 }
 
-// One more packet than those of the discipline waits in the device, and a packet's time longer.
+// Besides those of the discipline one packet waits in the device, and packets wait one packet's time longer.
 void set_codel(ns3::TrafficControlHelper& discipline, const Dumbbell& dumbbell) {
   using namespace ns3;
   const double packet_ms = 8e-3 * (1464 + kPppBytes) / dumbbell.mbps;
   const auto ms = [](double time_ms) { return TimeValue(Seconds(time_ms / 1e3)); };
-  discipline.SetRootQueueDisc(
-      "ns3::CoDelQueueDisc", "UseEcn", BooleanValue(true), "Target",
-      ms(std::stod(dumbbell.marking.at(1)) - packet_ms), "Interval", ms(std::stod(dumbbell.marking.at(2))),
-      "MaxSize", QueueSizeValue({QueueSizeUnit::PACKETS, dumbbell.queue_packets}));
+  discipline.SetRootQueueDisc("ns3::CoDelQueueDisc", "UseEcn", BooleanValue(true), "Target",
+                              ms(std::stod(dumbbell.marking.at(1)) - packet_ms), "Interval",
+                              ms(std::stod(dumbbell.marking.at(2))), "MaxSize",
+                              QueueSizeValue({QueueSizeUnit::PACKETS, dumbbell.queue_packets}));
 }
 
-// ns-3's RED marks by the mean length: a step is one that goes by the present length (a weight of 1), whose
-// thresholds are one. What finds a step's threshold waiting makes it more than that.
+// ns-3's RED marks by the mean length. A step is a RED that uses the present length (a weight of 1) and has
+// two equal thresholds. A packet that finds the threshold's number of packets waiting makes the queue exceed
+// it.
 void set_red(ns3::TrafficControlHelper& discipline, const Dumbbell& dumbbell) {
   using namespace ns3;
   const auto number = [&dumbbell](std::size_t i) { return std::stod(dumbbell.marking.at(i)); };
@@ -170,7 +172,7 @@ void run(const Dumbbell& dumbbell) {
   const ns3::DataRate slow{static_cast<uint64_t>(dumbbell.mbps * 1e6)};
   const ns3::Time delay = ns3::MicroSeconds(static_cast<uint64_t>(dumbbell.one_way_ms * 1e3));
   const auto pair = [&nodes](uint32_t i) { return ns3::NodeContainer{nodes.Get(i), nodes.Get(i + 1)}; };
-  // A discipline's packets wait there; the device itself holds the one that it sends.
+  // Packets wait in the discipline; the device itself holds only the packet that it sends.
   const auto middle = connect(pair(1), slow, delay, dumbbell.marking.empty() ? dumbbell.queue_packets : 1);
   const ns3::Ipv4Address to = address({connect(pair(0), fast, ns3::Time{0}, 1U << 20), middle,
                                        connect(pair(2), fast, ns3::Time{0}, 1U << 20)},

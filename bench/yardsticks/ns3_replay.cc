@@ -1,9 +1,9 @@
 // One bulk TCP flow of ns-3 over a link that sends a packet at each time of a trace, as mahimahi's does.
 //
 // A reference: a program of its own, compiled on demand against the installed ns-3 (libns3-dev) and run as a
-// separate process. Prints one line of JSON: what each packet met, and the window over time. Usage:
+// separate process. Prints one line of JSON: the times of each packet, and the window over time. Usage:
 // ns3_replay TYPE ONE_WAY_MS QUEUE_PACKETS LOSS SECONDS RUN < TIMES, the times of all opportunities in ms.
-// ACKs take a fast way back. Loss is behind the link.
+// ACKs take a fast path back. Loss is behind the link.
 #include <algorithm>
 #include <cmath>
 #include <deque>
@@ -37,7 +37,7 @@ struct Sent {
   double received_ms{NAN};
 };
 
-// Packets neither overtake nor vanish between the two ends unless a callback tells: their order names them.
+// Packets are identified by their order: none overtakes another, and a callback reports every loss.
 class Replay {
  public:
   Replay(ns3::Ptr<ns3::PointToPointNetDevice> device, std::vector<double> opportunities_ms)
@@ -48,7 +48,7 @@ class Replay {
     packets_.push_back({now_ms(), packet->GetSize() - kPppBytes});
   }
   void drop(ns3::Ptr<const ns3::Packet>) { waiting_.pop_back(); }
-  // The device's rate is such that its packet has left at the trace's next opportunity.
+  // Sets the device's rate so that its packet has left at the trace's next opportunity.
   void begin(ns3::Ptr<const ns3::Packet> packet) {
     while (next_ < opportunities_ms_.size() && opportunities_ms_[next_] < now_ms()) ++next_;
     const double left_ms = next_ < opportunities_ms_.size() ? opportunities_ms_[next_++] - now_ms() : 1e9;
@@ -144,7 +144,7 @@ ns3::NetDeviceContainer connect(const ns3::NodeContainer& ends, double one_way_m
 ns3::Ipv4Address address(const ns3::NetDeviceContainer& devices) {
   ns3::Ipv4AddressHelper addresses{"10.0.1.0", "255.255.255.0"};
   const ns3::Ipv4Address receiver = addresses.Assign(devices).GetAddress(1);
-  ns3::TrafficControlHelper{}.Uninstall(devices);  // a queue of ns-3's own in front of the link's
+  ns3::TrafficControlHelper{}.Uninstall(devices);  // removes ns-3's own queue in front of the link's
   return receiver;
 }
 
@@ -183,7 +183,7 @@ void run(const std::string& type, double one_way_ms, const std::string& queue, d
   Replay replay{ns3::DynamicCast<ns3::PointToPointNetDevice>(devices.Get(0)),
                 {std::istream_iterator<double>{std::cin}, {}}};
   watch_link(devices, replay);
-  ns3::Simulator::Schedule(ns3::MicroSeconds(1), &watch_socket, &replay);  // there is none before
+  ns3::Simulator::Schedule(ns3::MicroSeconds(1), &watch_socket, &replay);  // the socket does not exist before
   ns3::Simulator::Stop(ns3::Seconds(seconds));
   ns3::Simulator::Run();
   replay.print(std::cout);

@@ -222,7 +222,7 @@ def _write(request: Request, folder: Path, data: Path) -> None:
     with tempfile.TemporaryDirectory(dir=folder, prefix=_SCRATCH) as scratch:
         fresh = Path(scratch) / "data"
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # Minari wants author and code link
+            warnings.simplefilter("ignore")  # on metadata that is left out, as the author
             _write_minari(request, folder / "flights", fresh)
         fresh.rename(data)
 
