@@ -1,4 +1,4 @@
-"""The two kinds of error that a command answers with one line instead of a traceback; what is in the line."""
+"""The two kinds of error that a command reports in one line instead of a traceback, and parts of the line."""
 
 import errno
 from collections.abc import Iterable
@@ -8,37 +8,37 @@ from typing import TypeGuard
 
 
 class InputError(ValueError):
-    """A mistake in what the user gave. One line: where it is, what is wrong, what would be right."""
+    """A mistake in the user's input. The message is one line: where, what is wrong, what would be right."""
 
 
 class OutsideError(RuntimeError):
-    """Something beyond this program failed, a process or the network. One line: what, why, the mending."""
+    """A process or the network, outside this program, failed. One line: what, why, how to mend it."""
 
 
 def is_disk_full(error: BaseException) -> TypeGuard[OSError]:
-    """No mistake in what the user gave, and none of ours: the same command is right once there is room."""
-    # EFBIG: of one file, where a limit is set, as by `ulimit -f`.
+    """Whether the disk is full: no mistake of the user's and no bug; the command works once there is room."""
+    # EFBIG: a limit on the size of a file, as by `ulimit -f`.
     return isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def is_of_system(error: BaseException) -> TypeGuard[OSError]:
-    """The disk is full, or the system gives no more files, memory or processes: no mistake of the user's."""
+    """Whether the disk is full, or the system gives no more files, memory or processes."""
     lacks = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN)
     return is_disk_full(error) or (isinstance(error, OSError) and error.errno in lacks)
 
 
 MOST_LISTED = 10
-"""Names that an error lists: who has mistyped one seeks the nearest."""
+"""Most names that an error lists; for a mistyped name, `did_you_mean` gives the nearest."""
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """The question with the names nearest to one that is unknown; nothing when none is near."""
+    """A question with the known names nearest to an unknown one; empty if none is near."""
     near = get_close_matches(name[:80], list(known), n=3)
     return f", did you mean {' or '.join(near)}?" if near else ""
 
 
 def excerpt(value: object, most: int = 80) -> str:
-    """A few printable characters of what a user gave, however long it is, to be quoted; of a path the end."""
+    """The user's input for a quotation, in at most `most` printable characters; of a path, its end."""
     is_path = isinstance(value, PurePath)
     text = _text(value)[-most - 1 :] if is_path else _text(value)[: most + 1]
     shown = "".join(each if each.isprintable() else repr(each)[1:-1] for each in text)
@@ -48,7 +48,7 @@ def excerpt(value: object, most: int = 80) -> str:
 
 
 def is_text(name: object) -> bool:
-    """Whether a name is of whole characters: that of a file may not be, and C++ takes no other."""
+    """Whether a name is valid Unicode: the name of a file need not be, but C++ takes no other."""
     try:
         str(name).encode()
     except UnicodeEncodeError:
@@ -57,7 +57,7 @@ def is_text(name: object) -> bool:
 
 
 def _text(value: object) -> str:
-    """What it says of itself; what users write may not be able to."""
+    """`str(value)`; the user's own class may raise an exception there."""
     try:
         return str(value)
     except Exception:
@@ -65,7 +65,7 @@ def _text(value: object) -> str:
 
 
 def one_line(message: str, most: int) -> str:
-    """A message in so many printable characters: of a longer one the beginning and the end, the reason."""
+    """A message in at most `most` printable characters; of a longer one, beginning and end (the reason)."""
     shown = excerpt(message, most)
     if not shown.endswith("...") or len(shown) < most:
         return shown

@@ -1,4 +1,4 @@
-"""Controllers from outside, in Python: `FILE.py:CLASS` or `package.module:CLASS`."""
+"""The user's own controllers in Python: `FILE.py:CLASS` or `package.module:CLASS`."""
 
 import inspect
 from collections.abc import Callable
@@ -15,11 +15,11 @@ CALLBACKS = {
     "on_restart": ("now_ms", "idle_ms"),
     "on_timer": ("now_ms", "timer"),
 }
-"""What each is called with."""
+"""The callbacks, each with the arguments of its call."""
 
 
 def make_controller(name: str, packet_bytes: int) -> object:
-    """A new controller of the class that `name` names, for packets of this size.
+    """Makes a controller of the class `name`, for packets of this size.
 
     Raises:
         InputError: there is no such class, or it is no controller.
@@ -44,13 +44,13 @@ def _check(name: str, made: object) -> None:
 
 
 def _names_used(made: object) -> set[str]:
-    kinds = type(made).__mro__  # a callback that a base class passes on is called there
+    kinds = type(made).__mro__  # a base class may call a method on_... itself
     functions = [each for kind in kinds for each in vars(kind).values() if inspect.isfunction(each)]
     return {word for function in functions for word in function.__code__.co_names}
 
 
 def _check_callbacks(name: str, made: object, used: set[str]) -> None:
-    """Raises InputError: a callback would silently never be called, or a timer call nobody."""
+    """Raises InputError if a callback would silently never be called, or a timer has no callback."""
     for other in dir(made):
         if other.startswith("on_") and other not in CALLBACKS and other not in used:
             hint = ": losses come in ack.lost of on_ack" if other == "on_loss" else ""
@@ -66,12 +66,12 @@ def _check_callbacks(name: str, made: object, used: set[str]) -> None:
 def _check_signature(
     name: str, callback: str, method: Callable[..., object] | None, told: tuple[str, ...]
 ) -> None:
-    """Raises InputError: the call would fail, an hour into a run maybe."""
+    """Raises InputError if the callback cannot take its arguments: it would fail only when it is called."""
     if method is None:
         return
     try:
         signature = inspect.signature(method)
-    except ValueError:  # compiled, and silent about it
+    except ValueError:  # a compiled function without a signature
         return
     try:
         signature.bind(*told)
@@ -82,10 +82,10 @@ def _check_signature(
 
 
 def load_class(name: str) -> type:
-    """The class that `name` names. What stands in a file is run anew once the file has changed.
+    """Loads the class `name`; a file is run again once it has changed.
 
     Raises:
-        InputError: there is none, or its module cannot be imported.
+        InputError: there is no such class, or its module cannot be imported.
     """
     found = load_object(name, "the controller")
     if not isinstance(found, type):
@@ -94,5 +94,5 @@ def load_class(name: str) -> type:
 
 
 def source_file(name: str) -> Path:
-    """Where the class that `name` names is written down."""
+    """The source file of the class `name`."""
     return Path(inspect.getfile(load_class(name)))

@@ -1,4 +1,4 @@
-// numpy arrays that own what a C++ vector held.
+// numpy arrays that take over the contents of a C++ vector.
 #pragma once
 
 #include <nanobind/ndarray.h>

@@ -45,7 +45,7 @@ void feed(EventParser& parser, const nb::bytes& piece) {
   parser.feed(text);
 }
 
-// Keeps alive what the lines are made from.
+// Keeps the columns alive from which the lines are made.
 struct LinesOfArrays {
   MergedLines lines{};
   std::vector<Input<double>> numbers{};

@@ -1,10 +1,10 @@
-// A matrix that Python hands over, read from numpy's own struct: the buffer protocol takes 70 ns, nanobind's
-// own cast of a numpy array several times that, and a step of few paths has three.
+// A matrix argument from Python, read directly from numpy's struct: the buffer protocol takes 70 ns,
+// nanobind's cast of a numpy array several times as long, and a step of a few paths has three matrices.
 #pragma once
 
 #include <nanobind/ndarray.h>
 #define NPY_NO_DEPRECATED_API NPY_1_25_API_VERSION
-#define NO_IMPORT_ARRAY  // its fields only, which stay where they are; none of its functions
+#define NO_IMPORT_ARRAY  // only the fields of its struct are used, whose layout is stable
 #include <numpy/ndarraytypes.h>
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 namespace ccgym {
 
-// C-contiguous (rows, columns), of the caller; valid while the call lasts.
+// C-contiguous (rows, columns); the memory is the caller's, valid during the call.
 template <class T>
 struct MatrixArgument {
   std::span<T> values{};
@@ -35,7 +35,7 @@ class type_caster<ccgym::MatrixArgument<T>> {
 
   type_caster() : value{} {}
 
-  // What the short way does not take, lists for one, is nanobind's to convert or to refuse.
+  // Whatever else is given, such as lists, is left to nanobind to convert or refuse.
   bool from_python(handle source, uint32_t flags, cleanup_list* cleanup) noexcept {
     if (read_numpy(source)) return true;
     if (!array_.from_python(source, flags, cleanup)) return false;
@@ -52,7 +52,7 @@ class type_caster<ccgym::MatrixArgument<T>> {
 
   bool read_numpy(handle source) noexcept {
     if (!source.type().is(numpy_array_type())) return false;
-    auto* array = reinterpret_cast<PyArrayObject*>(source.ptr());  // not const: numpy 1 asks for that
+    auto* array = reinterpret_cast<PyArrayObject*>(source.ptr());  // not const, because of numpy 1
     if (PyArray_NDIM(array) != 2 || PyArray_TYPE(array) != kNumber || !PyArray_CHKFLAGS(array, kFlags) ||
         !PyArray_ISNOTSWAPPED(array))
       return false;
@@ -62,7 +62,7 @@ class type_caster<ccgym::MatrixArgument<T>> {
     return true;
   }
 
-  // Kept for the life of the process.
+  // Lives as long as the process.
   static handle numpy_array_type() {
     static const handle type = object{module_::import_("numpy").attr("ndarray")}.release();
     return type;

@@ -2,7 +2,7 @@
 #include "envs/binding/bind.hh"
 
 NB_MODULE(_core, module) {
-  nanobind::set_leak_warnings(false);  // Python's caches hold schedules until the process is gone
+  nanobind::set_leak_warnings(false);  // Python's caches hold schedules until the process ends
   module.doc() = "mahimahi in virtual time, the gym's batch engine, logs, policy files and their fitting.";
   ccgym::bind_network(module);
   ccgym::bind_controller(module);

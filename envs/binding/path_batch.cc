@@ -117,7 +117,7 @@ std::map<std::string, std::size_t> actions_table() {
   return table;
 }
 
-// Flows as they were when they were copied.
+// A copy of the flows' state.
 struct BatchState {
   PathBatch::State paths;
 };

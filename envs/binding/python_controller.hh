@@ -1,4 +1,4 @@
-// A congestion controller that is a Python object: its methods are called, then its attributes read back.
+// A congestion controller that is a Python object: its methods are called, then its attributes are read.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -12,7 +12,7 @@
 
 namespace ccgym {
 
-// What Python sees of an ACK or a time-out, for as long as the call lasts: the event is the sender's.
+// An ACK or a time-out as Python sees it, valid only during the call: the event belongs to the sender.
 template <class Event>
 struct EventView {
   const Event* event{nullptr};
@@ -22,10 +22,11 @@ struct EventView {
 using AckView = EventView<AckEvent>;
 using TimeoutView = EventView<Timeout>;
 
-// Every call takes the interpreter's lock; a simulation goes without it. What Python raises ends it.
+// Every call takes the interpreter's lock, which a simulation does not hold. A Python exception ends the
+// simulation.
 class PythonController final : public CongestionController {
  public:
-  // With the lock held. Throws std::runtime_error when an attribute is missing or no number that makes sense.
+  // Call with the lock held. Throws std::runtime_error if an attribute is missing or is no valid number.
   PythonController(std::string name, nanobind::object self, int64_t packet_bytes);
   PythonController(const PythonController&) = delete;
   PythonController& operator=(const PythonController&) = delete;
@@ -51,7 +52,7 @@ class PythonController final : public CongestionController {
     nanobind::object on_sent, on_ack, on_timeout, on_spurious_loss, on_restart, on_timer, metrics;  // or None
   };
 
-  struct Names {  // of the attributes that are read after each call, made once
+  struct Names {  // names of the attributes that are read after each call, made once
     Names();
 
     nanobind::object cwnd_packets, pacing_mbps, next_timer_ms, holds_back;
@@ -64,15 +65,15 @@ class PythonController final : public CongestionController {
   [[nodiscard]] bool bool_of(const char* attribute, nanobind::handle value) const;
   [[noreturn]] void rethrow(nanobind::python_error& error, const std::string& where) const;
 
-  std::string name_;  // as the user gave it, for messages
+  std::string name_;  // the user's name of the controller, for messages
   nanobind::object self_;
-  nanobind::object ack_;      // one for all calls
-  nanobind::object timeout_;  // as well
+  nanobind::object ack_;      // one object for all calls
+  nanobind::object timeout_;  // one object for all calls
   std::optional<Methods> methods_;
   std::optional<Names> names_;
   int64_t packet_bytes_;
   bool wants_ecn_{false};
-  bool may_hold_back_{false};  // there is such an attribute
+  bool may_hold_back_{false};  // whether that attribute exists
   SendLimits limits_{};
   std::optional<Time> next_timer_{};
 };

@@ -33,7 +33,7 @@ using Int32Vector = nb::ndarray<const int32_t, nb::numpy, nb::ndim<1>, nb::c_con
 using ReplayResult =
     std::tuple<NumpyVector<int32_t>, NumpyVector<int32_t>, NumpyVector<int32_t>, int64_t, int64_t>;
 
-// Not a copy: the record lives as long as an array of it does.
+// The array is no copy: it keeps the record alive.
 template <class T>
 auto array_of(std::vector<T> FlowRecord::* member) {
   return [member](const nb::object& self) {

@@ -1,6 +1,6 @@
-"""Features of one's own: from what was measured in a step (`features="raw"`) to what an agent sees.
+"""The user's own features: computed from the measurements of a step (`features="raw"`) for the agent.
 
-A class of this shape is taken wherever features are named, as itself or as `my.module:NAME`:
+A class of this shape can be given wherever features are named, as the class or as `my.module:NAME`:
 
     class MyFeatures:
         size = 2                          # numbers in an observation
@@ -11,8 +11,8 @@ A class of this shape is taken wherever features are named, as itself or as `my.
         def observe(self, raw, action):   # raw["mean_rtt_ms"] and all others: (flows,)
             return np.stack([...], axis=1)   # (flows, size)
 
-`AuroraFeatures` and `ScaleFreeFeatures` are two such classes: what the native sets of these names compute in
-C++.
+`AuroraFeatures` and `ScaleFreeFeatures` are two such classes; the native sets of these names compute the same
+in C++.
 """
 
 from collections.abc import Mapping
@@ -29,13 +29,13 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 
 MOST_NUMBERS = 65_536
-"""In an observation."""
+"""Most numbers in an observation."""
 _MOST = 4.0
 _LEAST_MS = 1e-3
 
 
 class OwnFeatures(Protocol):
-    """See the module."""
+    """The shape of the user's own features; see the module."""
 
     size: int
     """Numbers in an observation."""
@@ -43,13 +43,13 @@ class OwnFeatures(Protocol):
     def __init__(self, flows: int) -> None: ...
 
     def observe(self, raw: Mapping[str, Floats], action: Floats) -> Any:
-        """What the flows see: (flows, size). `action`: the last ones, (flows, numbers), at first 0."""
+        """The observations, (flows, size). `action`: the last actions, (flows, numbers), at first 0."""
 
 
 class Observer:
-    """The features of one's own of all rows of a batch.
+    """Computes the user's own features for all rows of a batch.
 
-    Rows that may let instants pass have an object each: what such a row remembers must not change meanwhile.
+    Rows that may let instants pass have an object each, because what they remember must not change meanwhile.
     """
 
     def __init__(self, kind: type[OwnFeatures], rows: int, *, apart: bool = False) -> None:
@@ -62,10 +62,10 @@ class Observer:
     def observe(
         self, raw: NDArray[np.float32], actions: NDArray[Any], deciding: NDArray[np.bool_]
     ) -> NDArray[np.float32]:
-        """What all rows see, those that do not decide what they saw before.
+        """The observations of all rows; rows that do not decide keep the previous one.
 
         Raises:
-            InputError: they raise, or what they give are not `size` finite numbers for each row.
+            InputError: the features raise an exception, or do not give `size` finite numbers for each row.
         """
         if not self._apart:
             self.observations = self._of(self._made[0], raw, actions)
@@ -92,7 +92,7 @@ class Observer:
 
 
 def own_features(kind: Any) -> type[OwnFeatures]:
-    """`kind`, after a look at its shape.
+    """Returns `kind` after a check of its shape.
 
     Raises:
         InputError: it has no `size` or no `observe`.
@@ -113,7 +113,7 @@ def own_features(kind: Any) -> type[OwnFeatures]:
 
 
 class FeaturesObservation(gymnasium.ObservationWrapper[NDArray[np.float32], Any, NDArray[np.float32]]):
-    """An environment with `features="raw"`, seen through features of one's own."""
+    """An environment with `features="raw"`, wrapped in the user's own features."""
 
     def __init__(self, env: gymnasium.Env[NDArray[np.float32], Any], kind: type[OwnFeatures]) -> None:
         super().__init__(env)
@@ -127,17 +127,17 @@ class FeaturesObservation(gymnasium.ObservationWrapper[NDArray[np.float32], Any,
         self._action = np.zeros((1, shape[0] if shape else 1))  # a class is one number
 
     def reset(self, **arguments: Any) -> tuple[NDArray[np.float32], dict[str, Any]]:
-        """A new episode, and features that remember nothing."""
+        """Begins a new episode with new features, which remember nothing."""
         self._begin()
         return super().reset(**arguments)
 
     def step(self, action: Any) -> Any:
-        """As the environment does."""
+        """Makes a step of the environment."""
         self._action = np.asarray(action, dtype=np.float64).reshape(1, -1)
         return super().step(action)
 
     def observation(self, observation: NDArray[np.float32]) -> NDArray[np.float32]:
-        """What the features make of it."""
+        """The features computed from a raw observation."""
         deciding = np.ones(1, dtype=np.bool_)
         seen: NDArray[np.float32] = self._observer.observe(observation[None], self._action, deciding)[0]
         return seen
@@ -172,7 +172,7 @@ class AuroraFeatures:
 
 
 class ScaleFreeFeatures:
-    """Rates as windows beside the present one, delays beside the least round trip, over several times."""
+    """Rates as windows relative to the present one, delays relative to the min RTT, over several times."""
 
     size = 30
     preference = 0.5
@@ -181,7 +181,7 @@ class ScaleFreeFeatures:
     def __init__(self, flows: int) -> None:
         self._flows = flows
         self._kept: dict[str, Floats] = {}
-        """What a step without ACKs leaves as it was."""
+        """Features that a step without ACKs does not change."""
         self._averages: dict[str, Floats] = {}
         self._standing_ms = np.zeros(flows)
         self._max_rate = np.zeros(flows)
@@ -229,7 +229,7 @@ class ScaleFreeFeatures:
             as_window(means["received_2"]),
             np.log(window) - means["window_2"],
             np.log(window) - means["window_8"],
-            np.zeros(self._flows),  # what a companion knows, and there is none
+            np.zeros(self._flows),  # features of a companion; there is none
             np.zeros(self._flows),
             np.full(self._flows, self.preference),
         ]
@@ -238,7 +238,7 @@ class ScaleFreeFeatures:
         return seen
 
     def _keep(self, raw: Mapping[str, Floats]) -> dict[str, Floats]:
-        """What the step's ACKs tell, or those of the last step that had any."""
+        """The measurements of the step's ACKs, or of the last step that had any."""
         if not self._kept:
             self._kept = dict.fromkeys(
                 ("least_ms", "queueing_ms", "least_queueing_ms", "rate", "send_rate", "inflight_packets",

@@ -1,4 +1,4 @@
-"""The picture of an episode so far: congestion window, rates and delays over time."""
+"""A plot of the episode so far: congestion window, rates and delays over time."""
 
 from collections.abc import Sequence
 
@@ -14,7 +14,7 @@ _DOTS_PER_INCH = 100
 
 
 class EpisodePlot:
-    """Keeps what each step of one flow told, and draws it."""
+    """Keeps the info of each step of one flow, and draws it."""
 
     def __init__(self, title: str, capacity_mbps: float, propagation_rtt_ms: float) -> None:
         self._title = title
@@ -23,7 +23,7 @@ class EpisodePlot:
         self._steps: list[dict[str, float]] = []
 
     def begin(self) -> None:
-        """A new episode: what was kept is forgotten."""
+        """Begins a new episode: deletes the kept steps."""
         self._steps.clear()
 
     def add(self, info: Info, row: int) -> None:
@@ -31,7 +31,7 @@ class EpisodePlot:
         self._steps.append({name: float(values[row]) for name, values in info.items()})
 
     def draw(self) -> NDArray[np.uint8]:
-        """RGB of shape (HEIGHT_PIXELS, WIDTH_PIXELS, 3)."""
+        """The plot as RGB, shape (HEIGHT_PIXELS, WIDTH_PIXELS, 3)."""
         figure = Figure((WIDTH_PIXELS / _DOTS_PER_INCH, HEIGHT_PIXELS / _DOTS_PER_INCH), _DOTS_PER_INCH)
         canvas = FigureCanvasAgg(figure)
         figure.set_layout_engine("tight")

@@ -1,4 +1,4 @@
-"""`PathSb3VecEnv`: the native batch as stable-baselines3 takes environments."""
+"""`PathSb3VecEnv`: the native batch as a vector environment of stable-baselines3."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -33,10 +33,10 @@ class PathSb3VecEnv(VecEnv):
     """
 
     def __init__(self, envs: VectorEnv[Any, Any, Any]) -> None:
-        """`envs`, a `PathVectorEnv` as `gymnasium.make_vec` makes it, is from now on this object's own.
+        """Takes over `envs`, a `PathVectorEnv` as `gymnasium.make_vec` makes it.
 
         Raises:
-            InputError: it is something else, or its rewards are no single numbers.
+            InputError: `envs` is something else, or has vector rewards.
         """
         native = envs.unwrapped
         if not isinstance(native, PathVectorEnv):
@@ -46,18 +46,18 @@ class PathSb3VecEnv(VecEnv):
         if native.engine.reward_space is not None:
             raise InputError("PathSb3VecEnv: reward: stable-baselines3 wants one number, not vector")
         native.set_autoreset_mode(AutoresetMode.SAME_STEP)
-        self._envs = native  # read by the base class at once
+        self._envs = native  # the base class reads it at once
         super().__init__(native.num_envs, native.single_observation_space, native.single_action_space)
         self._actions: NDArray[Any] = np.zeros(0)
         self._returns = np.zeros(native.num_envs)
         self._lengths = np.zeros(native.num_envs, dtype=np.int64)
 
     def set_emulators(self, emulator: Emulators) -> None:
-        """Other emulators from the next reset on, as `PathVectorEnv` takes them."""
+        """Sets other emulators from the next reset on, as `PathVectorEnv` takes them."""
         self._options = [{"emulator": emulator}]  # one for all: `set_options` would copy it for every flow
 
     def seed_each(self, seeds: Sequence[int]) -> None:
-        """The seeds of the flows at the next reset; those of one emulator and one seed have the same path."""
+        """Sets the flows' seeds for the next reset; flows of one emulator and seed have the same path."""
         self._seeds = list(seeds)
 
     def reset(self) -> NDArray[np.float32]:
@@ -74,7 +74,7 @@ class PathSb3VecEnv(VecEnv):
         return observations
 
     def _options_of_all(self) -> dict[str, Any]:
-        """Those of all flows; where they differ, each flow takes its own, and none is left for all."""
+        """The options of all flows; if they differ, each flow takes its own, and none is left for all."""
         first = self._options[0]
         if len(self._options) != self.num_envs and len(self._options) != 1:
             raise InputError(
@@ -95,7 +95,7 @@ class PathSb3VecEnv(VecEnv):
         return [None] * self.num_envs if pictures is None else list(pictures)
 
     def step_async(self, actions: NDArray[Any]) -> None:
-        """Keeps the actions; `step_wait` runs."""
+        """Keeps the actions; `step_wait` makes the step."""
         self._actions = actions
 
     def step_wait(
@@ -157,5 +157,5 @@ class PathSb3VecEnv(VecEnv):
         wrapper_class: type[Any],  # noqa: ARG002
         indices: int | Iterable[int] | None = None,
     ) -> list[bool]:
-        """No flow is."""
+        """False for every flow."""
         return [False] * len(list(self._get_indices(indices)))

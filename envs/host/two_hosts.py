@@ -20,10 +20,10 @@ POLL_S = 0.01
 
 
 class TwoHosts:
-    """As a context: both namespaces live as long as the processes that hold them, and no longer.
+    """Both hosts, as a context: each namespace lives exactly as long as the process that holds it.
 
-    `sender` and `receiver` are what a command line begins with to run on that host. Without root the
-    namespaces belong to a user namespace of their own.
+    A command line that begins with `sender` or `receiver` runs on that host. Without root the namespaces
+    belong to a user namespace of their own.
     """
 
     SENDER_IP, RECEIVER_IP = "10.77.0.1", "10.77.0.2"
@@ -36,7 +36,7 @@ class TwoHosts:
         self._stack = ExitStack()
 
     def __enter__(self) -> "TwoHosts":
-        """Raises OutsideError: the kernel or this user's rights do not allow it."""
+        """Makes the hosts. Raises OutsideError if the kernel or this user's rights do not allow it."""
         with ExitStack() as stack:
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="ccgym-hosts-")))
             first = _hold_namespace(["unshare", *self._become_root, "--net"], folder, "sender", stack)
@@ -52,7 +52,7 @@ class TwoHosts:
         self._stack.close()
 
     def sent_bytes(self) -> int:
-        """Ethernet bytes the sending host has put on the wire; a train counts its headers once."""
+        """Ethernet bytes that the sending host has sent; a train of packets counts its headers once."""
         link = json.loads(_ip(self.sender, "-json", "-stats", "link", "show", "wire"))[0]
         return int(link["stats64"]["tx"]["bytes"])
 

@@ -31,7 +31,7 @@ void split(std::string_view line, std::vector<std::string_view>& fields) {
   }
 }
 
-// With a point, which stands before the last `decimals`, in units of the last of them.
+// A number with a point before its last `decimals` digits, in units of the last digit.
 std::optional<int64_t> number(std::string_view field, std::size_t decimals) {
   const std::size_t point = decimals == 0 ? field.size() : field.size() - decimals - 1;
   const bool negative = field.starts_with('-');

@@ -10,28 +10,28 @@
 
 namespace ccgym {
 
-// The layout of a kind of line has a letter for each field, the first of which is the time and the second the
-// kind: `k` the kind, `d` a number with three decimals, `i` a whole number, `n` one from 0 to 2^31 - 1, `x` a
-// whole number that nobody asks for, `s` a minus sign that parts two numbers.
+// The layout of a kind of line has a letter for each field. The first field is the time, the second the kind.
+// Letters: `k` the kind, `d` a number with three decimals, `i` a whole number, `n` one from 0 to 2^31 - 1,
+// `x` a whole number that is skipped, `s` a minus sign between two numbers.
 using EventLayouts = std::map<char, std::string>;
 
 using EventColumn = std::variant<std::vector<double>, std::vector<int64_t>, std::vector<int32_t>>;
 
-// Keeps the numbers of every line as columns, of which `x`, `s` and `k` stay empty.
+// Keeps the numbers of every line as columns; those of `x`, `s` and `k` stay empty.
 class EventParser {
  public:
-  enum class Order { kept, any };  // kept: a line that is earlier than the one before is a mistake
+  enum class Order { kept, any };  // kept: a line with an earlier time than the line before is an error
 
   EventParser(EventLayouts layouts, Order order, int64_t first_line);
 
   // Throws std::invalid_argument for a broken line: "LINE: 'CONTENT' what is wrong".
   void feed(std::string_view piece);
 
-  // Of a log whose last line may have no end.
+  // Ends a log, whose last line may have no newline.
   void finish();
 
   [[nodiscard]] bool cut_in_mid_line() const { return !rest_.empty(); }
-  [[nodiscard]] int64_t backwards() const { return backwards_; }  // lines earlier than the one before
+  [[nodiscard]] int64_t backwards() const { return backwards_; }  // lines out of order
   [[nodiscard]] double most_backwards_ms() const;
 
   [[nodiscard]] EventColumn take(char kind, std::size_t field);

@@ -11,16 +11,16 @@
 
 namespace ccgym {
 
-// Of events at the same time those come first whose columns were added first. The columns stay their owner's.
+// Events at the same time come in the order in which their columns were added. The caller keeps the columns.
 class MergedLines {
  public:
   void add_opportunities(std::span<const double> times_ms, int32_t bytes);
   void add_sent(std::span<const double> times_ms, std::span<const int32_t> bytes, int64_t flow);
-  // Delays are the link's; the packets come out `propagation_ms` later.
+  // Delays are those of the link; packets are received `propagation_ms` later.
   void add_received(std::span<const double> times_ms, std::span<const int32_t> bytes,
                     std::span<const double> delays_ms, double propagation_ms, int64_t flow);
 
-  // Some `characters` of lines, whole ones; empty at the end.
+  // Whole lines, some `characters` long together; empty at the end.
   std::string next(std::size_t characters);
 
  private:
@@ -33,7 +33,7 @@ class MergedLines {
     int64_t number;  // the flow, or how many bytes an opportunity has
     std::size_t position{};
   };
-  using Head = std::pair<double, std::size_t>;  // when the next event of a column is
+  using Head = std::pair<double, std::size_t>;  // time of the next event of a column, and the column
 
   void add(const Column& column);
   void queue(std::size_t index);

@@ -1,4 +1,4 @@
-"""A log of the real mm-link against the twin: the same arrivals, every departure compared."""
+"""Replays the arrivals of a real mm-link log in the twin and compares every departure."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from ccgym.envs.specs.schedules import opportunities_through, trace_schedule
 from .link_log import LinkLog, QueueSettings
 
 Departure = tuple[int, int, int]
-"""Time in ms, bytes with TUN header, delay in ms."""
+"""A departure: time in ms, bytes with TUN header, delay in ms."""
 
 _Event = TypeVar("_Event", int, Departure)
 _MOST_TIMES_THE_LOGGED = 100
@@ -28,12 +28,12 @@ class Replay:
     arrivals: int
     departures: int
     mismatches: int
-    """Departures that only the log has, or only the twin, whichever are more."""
+    """Number of departures that only the log has, or only the twin, whichever is more."""
     first_mismatch: dict[str, Departure | int | None] | None
-    """Where the sequences first differ: the index, and the departure of each, None where one has ended."""
+    """Where the sequences first differ: the index, and the departure of each (None if one has ended)."""
     opportunities: int
     opportunity_mismatches: int
-    """As `mismatches`, of delivery opportunities: none, unless the link ran another trace."""
+    """The same for delivery opportunities: 0 unless the link ran another trace."""
     undelivered: int
     """Packets of the log that arrived and never departed: dropped, or still waiting at its end."""
     twin_undelivered: int
@@ -43,10 +43,10 @@ def replay_log(log: LinkLog, trace: Path, queue: QueueSettings | None = None, se
     """Feeds the arrivals of `log` to the twin's link and compares what departs.
 
     Args:
-        log: of the real mm-link.
-        trace: the file the link ran.
-        queue: None: as in the log's header.
-        seed: of what a PIE queue drops by chance; mm-link's own is not known.
+        log: a log of the real mm-link.
+        trace: the trace file that the link ran.
+        queue: the queue; None: the one in the log's header.
+        seed: seed of a PIE queue's random drops; mm-link's own is not known.
 
     Raises:
         InputError: there is no such queue, it lacks a parameter, or the trace is broken.
@@ -79,7 +79,7 @@ def replay_log(log: LinkLog, trace: Path, queue: QueueSettings | None = None, se
 
 
 def _require_its_trace(trace: Path, expected: int, logged: int) -> None:
-    """Before millions of opportunities that the link never had are written down to be counted."""
+    """Raises InputError if the trace has far more opportunities than the link had, before all are made."""
     if expected > _MOST_TIMES_THE_LOGGED * logged + _FEW_OPPORTUNITIES:
         raise InputError(
             f"{trace}: has {expected} opportunities until the end of the log, which tells of {logged}: "

@@ -1,7 +1,8 @@
-"""Real mahimahi shells around a command: an emulator spec rendered, started, watched and taken down.
+"""Real mahimahi shells around a command: rendered from an emulator spec, started, watched and taken down.
 
-Nested as the spec says, by default `mm-delay D [mm-onoff ...] [mm-loss ...] mm-link UP DOWN ...`: a packet
-that leaves the inner command meets the link's queue first, then loss and delay. mm-link logs each direction.
+The nesting is that of the spec, by default `mm-delay D [mm-onoff ...] [mm-loss ...] mm-link UP DOWN ...`: a
+packet that leaves the inner command passes the link's queue first, then loss and delay. mm-link logs each
+direction.
 """
 
 import os
@@ -30,7 +31,7 @@ from .shell_starts import STILL, until_shells_stand
 from .start_lock import start_lock
 
 START_S = 20.0
-"""Longest time until nested shells stand, or a server listens."""
+"""Longest time until nested shells are ready, or a server listens."""
 
 _QUEUES = ("infinite", "droptail", "drophead", "codel", "pie")
 _QUEUE_ARGUMENTS = {
@@ -43,15 +44,15 @@ _QUEUE_ARGUMENTS = {
 }
 _LISTENING = {"tcp": "0A", "udp": "07"}
 ANY_PROTOCOL = "any"
-"""Where a listener may be one of TCP or of UDP."""
+"""Protocol of a listener that may use TCP or UDP."""
 
 
 class MahimahiError(OutsideError):
-    """A shell, or a program in or outside of it, failed; one line saying which and why."""
+    """A shell, or a program in or outside it, failed; the message, one line, says which and why."""
 
 
 def require_mahimahi() -> None:
-    """Raises InputError, with the command that mends it, when this machine cannot run mahimahi shells."""
+    """Raises InputError, with the command that mends it, if this machine cannot run mahimahi shells."""
     require(check_mahimahi_needs())
 
 
@@ -68,7 +69,7 @@ def shell_command(spec: EmulatorSpec) -> list[str]:
     """The command line of the shells, without the inner command; its files are in the working directory.
 
     Raises:
-        InputError: no shell does what the spec asks for.
+        InputError: mahimahi has no shell for a part of the spec.
     """
     _require_expressible(spec)
     command: list[str] = []
@@ -149,7 +150,7 @@ class MahimahiShell:
     def __enter__(self) -> "MahimahiShell":
         with ExitStack() as stack:
             self.folder = Path(stack.enter_context(TemporaryDirectory(prefix="ccgym-shell-")))
-            # In the user's own folder it could put a link in the place of what root is about to write.
+            # Not in the user's own folder: the user could put a link in the place of a file that root writes.
             staged = Path(stack.enter_context(TemporaryDirectory(prefix="ccgym-staged-")))
             staged.chmod(0o755)
             self._staged = StagedFiles(staged)
@@ -168,7 +169,7 @@ class MahimahiShell:
         self._user.give(path)
 
     def stage(self, file: Path) -> Path:
-        """A copy of `file` that the unprivileged user can read and run."""
+        """Copies `file` to where the unprivileged user can read and run it; returns the path of the copy."""
         return self._staged.stage(file)
 
     def serve(self, argv: list[str], protocol: str, port: int, name: str = "server") -> ProcessGroup:
@@ -186,10 +187,10 @@ class MahimahiShell:
         return server
 
     def start(self, script: str, *arguments: str) -> ProcessGroup:
-        """Runs a sh script inside the shells and returns once they stand; $MAHIMAHI_BASE is the outside.
+        """Runs a sh script inside the shells; returns once they are ready. $MAHIMAHI_BASE is the outside.
 
         Raises:
-            MahimahiError: the shells ended, or do not stand in time.
+            MahimahiError: the shells ended, or are not ready in time.
         """
         ready, settled = self.folder / "ready", self.folder / "settled"
         standing = 'echo $$ "$MAHIMAHI_BASE" >starting; mv starting ready'
@@ -204,7 +205,7 @@ class MahimahiShell:
 
     def _standing(self, inner: list[str], ready: Path) -> ProcessGroup:
         command = shells_first(self._user.command([*shell_command(self._spec), *within_shells(inner)]))
-        with ExitStack() as started:  # what does not stand is ended, before others are started
+        with ExitStack() as started:  # ends shells that are not ready before others start
             shells = ProcessGroup(command, self.folder, "mahimahi")
             started.callback(remove_nat_rules, shells.pid)
             started.enter_context(shells)
@@ -220,14 +221,14 @@ class MahimahiShell:
         """Starts the shells with nothing in them, for `run_inside`.
 
         Raises:
-            MahimahiError: the shells ended, or do not stand in time.
+            MahimahiError: the shells ended, or are not ready in time.
         """
         self.start("exec sleep infinity")
         self.base = (self.folder / "ready").read_text().split()[1]
         self.namespace = self._namespace()
 
     def run_inside(self, argv: list[str], name: str) -> ProcessGroup:
-        """Starts a program in shells that are `open`; its output is kept under `name`. Takes root."""
+        """Starts a program in shells that are `open`; its output is kept under `name`. Needs root."""
         entered = ["nsenter", f"--net={self.namespace}", *self._user.command(argv)]
         return self._stack.enter_context(ProcessGroup(program_first(entered), self.folder, name))
 
@@ -259,7 +260,7 @@ def _program() -> Path:
 
 
 def free_port(protocol: str) -> int:
-    """A port nothing is bound to."""
+    """A port to which nothing is bound."""
     kind = socket.SOCK_DGRAM if protocol == "udp" else socket.SOCK_STREAM
     while True:
         with socket.socket(socket.AF_INET, kind) as probe:

@@ -1,1 +1,1 @@
-"""What a path is: delay, links, queues, traffic, and the emulators by name."""
+"""Specifications of paths: delay, links, queues and traffic; and the emulators by name."""

@@ -1,4 +1,4 @@
-"""The digest of an emulator: by it a policy file says what it was trained on, and a report what was seen."""
+"""The digest of an emulator. Policy files list the digests of their training, reports compare with them."""
 
 import base64
 import hashlib
@@ -10,17 +10,17 @@ from ccgym.envs.outside_files import sha256_of
 from .emulator_spec import EmulatorSpec, LinkSpec
 
 DIGEST_BYTES = 6
-"""Beside the 3000 links of a training one link in 10^11 is taken for seen by chance."""
+"""With the 3000 links of a training, one other link in 10^11 is taken for seen by chance."""
 _OF_A_DRAW = ("seed", "begin_s")
 _STEPS = ("rate_steps", "delay_steps")
-"""Nothing in them is of a draw; to look through the hundreds of a fading link takes longer than all else."""
+"""Keys that hold no seed; a search in the hundreds of steps of a fading link would take most of the time."""
 
 
 def spec_digest(spec: EmulatorSpec) -> str:
-    """Eight characters of what the path is: not of its name, nor of a seed: another draw of it is seen too.
+    """Eight characters that identify the path without name and seeds: all draws of it have the same digest.
 
-    A trace counts by its content, wherever it lies. Keys that are not given do not count: the digest stays
-    when a new one is added.
+    A trace counts by its content, not its place. Keys that are not given do not count, so the digest stays
+    the same when ccgym gets a new key.
 
     Raises:
         InputError: a trace cannot be read.
@@ -29,7 +29,7 @@ def spec_digest(spec: EmulatorSpec) -> str:
 
 
 def drawn_digest(spec: EmulatorSpec) -> str:
-    """The same of the very draw: seeds, and where it begins, count as well.
+    """The digest of one draw: seeds, and the place where it begins, count as well.
 
     Raises:
         InputError: a trace cannot be read.
@@ -43,7 +43,7 @@ def _digest(content: dict[str, Any]) -> str:
 
 
 def _content(spec: EmulatorSpec) -> dict[str, Any]:
-    """All that is given of a path but its name."""
+    """All keys that are given, except the name."""
     return {
         **_given(spec, {"name", "uplink", "downlink"}),
         "uplink": _link(spec.uplink),

@@ -1,4 +1,4 @@
-"""Distributions of emulators: every episode draws a path of its own."""
+"""Distributions of emulators, from which every episode draws its path."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -18,9 +18,9 @@ from .spec_fields import SpecModel
 from .splits import Split
 
 Draw: TypeAlias = Callable[[np.random.Generator], EmulatorSpec]
-"""A distribution: from a generator to the emulator of an episode."""
+"""A distribution: takes a generator and returns the emulator of an episode."""
 Source: TypeAlias = EmulatorSpec | Draw
-"""What an episode runs over: always the same emulator, or a draw."""
+"""The source of an episode's emulator: always the same one, or a distribution."""
 Emulators: TypeAlias = Union[  # noqa: UP007  it names itself
     str, EmulatorSpec, Draw, Mapping["Emulators", float], Sequence["Emulators"]
 ]
@@ -32,7 +32,7 @@ _SEEDS = 2**62
 
 @dataclass(frozen=True)
 class RandomLinks:
-    """Random links of a split, as `random:SPLIT:N` gives them, without end."""
+    """The unlimited distribution of a split's random links, of which `random:SPLIT:N` gives N."""
 
     split: Split
 
@@ -43,7 +43,7 @@ class RandomLinks:
 
 @dataclass(frozen=True)
 class Mix:
-    """Some sources, each drawn as often as its weight says."""
+    """Several sources, drawn in proportion to their weights."""
 
     sources: tuple[Source, ...]
     weights: tuple[float, ...]
@@ -57,11 +57,11 @@ def sources_of(emulators: Emulators) -> list[Source]:
     """The sources that `emulators` names, in order.
 
     A text is a selection as on the command line; in it `random:train` without a number is the distribution of
-    such links, and `my.module:NAME` a function of one's own. A mapping, from any of these to weights, is one
+    such links, and `my.module:NAME` the user's own function. A mapping from any of these to weights is one
     source.
 
     Raises:
-        InputError: a name is unknown, a file or a trace is broken, or a weight is none.
+        InputError: a name is unknown, a file or a trace is broken, or a weight is invalid.
     """
     if isinstance(emulators, EmulatorSpec):
         return [emulators]
@@ -77,10 +77,10 @@ def sources_of(emulators: Emulators) -> list[Source]:
 
 
 def emulator_of(options: Any) -> Emulators | None:
-    """What `reset(options={"emulator": ...})` asks for, if anything.
+    """The emulators of `reset(options={"emulator": ...})`; None if there are none.
 
     Raises:
-        InputError: it asks for something else.
+        InputError: the options hold something else.
     """
     if not options:
         return None
@@ -91,10 +91,10 @@ def emulator_of(options: Any) -> Emulators | None:
 
 
 def draw(source: Source, generator: np.random.Generator) -> EmulatorSpec:
-    """The emulator of an episode.
+    """Draws the emulator of an episode.
 
     Raises:
-        InputError: a distribution raises, or gives something else.
+        InputError: a distribution raises an exception, or returns something else.
     """
     if isinstance(source, EmulatorSpec):
         return source
@@ -106,7 +106,7 @@ def draw(source: Source, generator: np.random.Generator) -> EmulatorSpec:
 
 
 def _drawn(source: Draw, generator: np.random.Generator) -> object:
-    """Raises InputError where the specs that it writes are none."""
+    """Calls a distribution. Raises InputError if the spec that it makes is invalid."""
     kinds = {kind.__name__: kind for kind in SpecModel.__subclasses__()}
     try:
         return source(generator)
@@ -138,7 +138,7 @@ def _is_own(item: str) -> bool:
 
 
 def _mix(weighted: Mapping[Emulators, float]) -> Mix:
-    """Of several emulators under one key each has the same part of its weight."""
+    """The mix of these weights; several emulators under one key share its weight equally."""
     sources: list[Source] = []
     weights: list[float] = []
     for emulators, weight in weighted.items():

@@ -42,11 +42,11 @@ DEFAULT_RANDOM_SEED = 1
 
 @dataclass(frozen=True)
 class NamedEmulator:
-    """An emulator and what the user calls it."""
+    """An emulator and its name for the user."""
 
     label: str  # group/name
     spec: EmulatorSpec
-    split: Split | None = None  # None: of a file that names none
+    split: Split | None = None  # None: the file names none
 
 
 def load_emulators(path: Path) -> list[EmulatorSpec]:
@@ -93,7 +93,7 @@ def _parse_entries(path: Path, entries: list[object]) -> list[EmulatorSpec]:
 
 
 def emulator_groups() -> dict[str, list[NamedEmulator]]:
-    """Returns the groups that ship with the project: the emulators of each file in configs/emulators."""
+    """Returns the shipped groups: the emulators of each file in configs/emulators."""
     return {group: _load_group(group, path) for group, path in config_files("emulators").items()}
 
 
@@ -144,7 +144,7 @@ def _find(item: str) -> list[NamedEmulator]:
 
 
 def _group_of_file(path: Path) -> str:
-    """Its stem, as far as that can name a folder below another: one called `...yaml` has the stem `..`."""
+    """The stem of a file, if it can be the name of a folder: the stem of `...yaml` is `..`, which cannot."""
     return re.sub(r"^\.+|[^\w. +-]", "-", path.stem)
 
 
@@ -170,7 +170,7 @@ def _random_group(item: str) -> list[NamedEmulator]:
 
 
 def _has_traces(emulator: NamedEmulator) -> bool:
-    """Whether the traces it plays are on this machine, as far as it plays any."""
+    """Whether all traces of the emulator, if it has any, are on this machine."""
     try:
         _check_traces(emulator)
     except InputError:

@@ -53,18 +53,18 @@ _CAPACITY = (
 DATA_IP_BYTES = 1464
 """A data packet as an IP packet; 1500 is what a delivery opportunity takes."""
 DATA_TUN_BYTES = DATA_IP_BYTES + 4
-"""The same as a queue counts it, with its TUN header."""
+"""The same packet as a queue counts it, with its TUN header."""
 
 
 OPPORTUNITY_BITS = 12_000
 MOST_OPPORTUNITIES = 5e7
-"""Of a schedule that is drawn and kept."""
+"""Most opportunities of a generated schedule, which is kept in memory."""
 
 
 class OnOff(SpecModel):
-    """mm-onoff: packets pass, then are dropped, in turns; begins on."""
+    """mm-onoff: packets alternately pass and are dropped; it begins on."""
 
-    mean_on_s: SojournSeconds  # of an exponential time
+    mean_on_s: SojournSeconds  # mean of exponential times
     mean_off_s: SojournSeconds
 
 
@@ -72,13 +72,13 @@ class OnOff(SpecModel):
 class LinkSpec(SpecModel):
     """One direction of a path: when it may deliver, what it loses, what waits in front of it."""
 
-    rate_mbps: RateMbps | None = None  # Mbit/s of 1500-byte packets; of cellular arrivals their mean
-    arrivals: Arrivals = "constant"  # how the opportunities of the rate lie
+    rate_mbps: RateMbps | None = None  # Mbit/s of 1500-byte packets; the mean if arrivals are cellular
+    arrivals: Arrivals = "constant"  # how the opportunities of the rate are spaced
     seed: Seed | None = None  # fixes the arrivals of one recorded link; None: each run draws its own
-    begin_s: Seconds = 0.0  # into the schedule, at which a run begins
-    period_s: PeriodSeconds = 60.0  # after it, what is drawn or goes in steps begins anew
+    begin_s: Seconds = 0.0  # place in the schedule at which a run begins
+    period_s: PeriodSeconds = 60.0  # after which random arrivals and steps repeat
     rates_mbps: Annotated[tuple[RateOrNoneMbps, ...], AsTuple] | None = None  # markov: between these
-    mean_stay_ms: PositiveMs | None = None  # markov: exponential, at each of them
+    mean_stay_ms: PositiveMs | None = None  # markov: mean of the exponential stay at each of them
     rate_steps: Annotated[Sequence[RateStep], RateSteps] | None = None  # from `rate_mbps` on
     rate_walk: RateWalk | None = None  # from `rate_mbps` on
     trace: TracePath | None = None  # mahimahi trace file
@@ -150,23 +150,23 @@ class LinkSpec(SpecModel):
 
     @property
     def varies(self) -> bool:
-        """Whether its rate changes in the course of time."""
+        """Whether the rate changes over time."""
         generated = self.arrivals in ("markov", "cellular")
         return generated or any((self.trace, self.rate_steps, self.rate_walk))
 
     @property
     def queue_parameters(self) -> dict[str, float]:
-        """What the queue is given beyond its limits."""
+        """The parameters of the queue besides its limits."""
         given = {key: getattr(self, key) for key in QUEUE_KEYS}
         return {key: float(value) for key, value in given.items() if value is not None}
 
     @property
     def queue_packets(self) -> float:
-        """How many data packets may wait, infinite where all may."""
+        """How many data packets may wait; infinite if there is no limit."""
         return min(self.packets or math.inf, (self.bytes or math.inf) / DATA_TUN_BYTES)
 
     def scaled(self, rate_factor: float, queue_factor: float) -> "LinkSpec":
-        """Returns this link with other rates and limits of its queue; a trace stays what it is."""
+        """Returns this link with its rates and queue limits multiplied by these factors; a trace stays."""
         changes: dict[str, object] = {}
         for name in ("packets", "bytes"):
             if getattr(self, name) is not None:
@@ -182,14 +182,14 @@ class LinkSpec(SpecModel):
         return self.model_copy(update=changes)
 
     def schedule(self, *, once: bool = False, exact: bool = False) -> _core.Schedule:
-        """Returns when this link may deliver; equal links share one schedule, from its beginning on.
+        """Returns the delivery opportunities of this link from the beginning; equal links share one schedule.
 
         Args:
-            once: a trace is not repeated.
-            exact: as in continuous timing; what is drawn is not cut to whole ms, a trace file has no others.
+            once: whether a trace is not repeated.
+            exact: continuous timing: generated times are not rounded down to whole ms.
 
         Raises:
-            InputError: the trace cannot be read or is broken, or a rate that steps or walks comes to too many
+            InputError: the trace cannot be read or is broken, or a rate that steps or walks has too many
                 opportunities.
         """
         try:
@@ -224,7 +224,7 @@ class LinkSpec(SpecModel):
 
     @property
     def is_random(self) -> bool:
-        """Whether its opportunities depend on a seed that is left open."""
+        """Whether the opportunities depend on a seed that the spec leaves open."""
         walks = self.rate_walk is not None and self.rate_walk.seed is None
         return walks or (self.arrivals != "constant" and self.seed is None)
 
@@ -238,7 +238,7 @@ class LinkSpec(SpecModel):
         return self.model_copy(update=changes)
 
     def varying_rate(self) -> _core.StepFunction:
-        """Returns the rate in Mbit/s over time, of a link with `rate_steps` or `rate_walk`."""
+        """Returns the rate in Mbit/s over time of a link with `rate_steps` or `rate_walk`."""
         assert self.rate_mbps is not None
         if self.rate_walk is None:
             steps = RateSteps.of(self.rate_steps or ())

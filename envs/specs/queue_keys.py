@@ -1,4 +1,4 @@
-"""What a spec may give a queue beyond its limits: the parameters of the twin's table of queues, as keys."""
+"""Keys of a spec for the parameters of queues, besides limits, taken from the twin's table of queues."""
 
 from typing import Annotated, Any, TypeVar
 
@@ -8,15 +8,15 @@ from pydantic import create_model
 from .spec_fields import QUEUES, SpecModel, plain, within
 
 QUEUE_KEYS = {key.name: key for keys in QUEUES.values() for key in keys}
-"""By name. Queues that share one, as `ecn`, have it in the same sense and within the same bounds."""
+"""Parameters by name. One that queues share, such as `ecn`, has the same meaning and bounds in all."""
 _Model = TypeVar("_Model", bound=SpecModel)
 
 
 def with_queue_keys(model: type[_Model]) -> type[_Model]:
-    """Returns the model with a key for each parameter of some queue, behind its own; None: it is not given.
+    """Returns the model with a key for each parameter of any queue, after its own keys; None: not given.
 
-    So the class of a queue in C++ is the one place that names what it takes. A type checker does not see
-    these keys: they are given as a mapping.
+    So only the queue's class in C++ names its parameters. Type checkers do not see these keys: they are given
+    as a mapping.
     """
     fields: dict[str, Any] = {name: (_field(key) | None, None) for name, key in QUEUE_KEYS.items()}
     return create_model(

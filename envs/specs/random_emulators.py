@@ -15,11 +15,11 @@ QUEUE_BDPS = (0.1, 20.0)  # of a limited queue, log-uniform
 MAX_LOSS = 0.05  # of a lossy path, uniform from 0
 
 KINDS = {"constant": 0.3, "poisson": 0.15, "cellular": 0.2, "walk": 0.2, "step": 0.15}
-"""How the rate of a path behaves, and how often."""
+"""How the rate of a path behaves, and the share of the paths."""
 INFINITE_QUEUE_SHARE = 0.3
 LOSSY_SHARE = 0.25
 SLOW_ACK_SHARE = 0.2
-"""Paths whose ACKs have a slow or irregular link of their own; for others it is as fast as the data's."""
+"""Share of the paths whose ACKs have a slow or irregular link; on others it is as fast as the data's."""
 
 WIRELESS_RATE_MBPS = (0.5, 40.0)  # of links that are cellular or wander
 STEP_FACTOR = 4.0  # and its inverse
@@ -29,7 +29,7 @@ WALK_SPREAD_PER_ROOT_S = (0.2, 1.2)  # of the rate's logarithm in one second, un
 WALK_FACTOR = 6.0  # at most, up or down
 PERIOD_S = 20.0
 ACK_RATE_SHARE = (0.08, 1.0)
-"""Of the data's rate; below 0.05 the ACKs of full-size packets no longer fit."""
+"""Rate of the ACKs' link as a share of the data's; below 0.05, ACKs of full-size packets no longer fit."""
 
 _BITS_PER_PACKET = 12_000
 _SEEDS = 2**31
@@ -66,7 +66,7 @@ def _random_emulator(name: str, rng: np.random.Generator) -> EmulatorSpec:
 
 
 def _rate(kind: str, rate_mbps: float, rng: np.random.Generator) -> dict[str, Any]:
-    """What a link of this kind and mean rate says of its rate."""
+    """The keys of a link spec for a rate of this kind and mean."""
     capacity = {"rate_mbps": rate_mbps, "seed": int(rng.integers(_SEEDS)), "period_s": PERIOD_S}
     if kind == "step":
         return capacity | {"rate_steps": _steps(rate_mbps, rng)}

@@ -12,7 +12,7 @@ MOST_KNOWN = 10
 MOST_SENTENCE_CHARACTERS = 200
 _SHORT = Repr()
 _SHORT.maxlevel, _SHORT.maxstring, _SHORT.maxother = 3, 80, 80
-"""Of what can be large: a list within lists."""
+"""Shortens the quotation of a value, which may be large, such as a list of lists."""
 _EXPECTED = {
     "int_type": "a whole number",
     "int_from_float": "a whole number",
@@ -67,7 +67,7 @@ def _known_keys(model: type[BaseModel], path: tuple[int | str, ...]) -> list[str
 
 
 def _model_within(annotation: Any) -> type[BaseModel] | None:
-    """The model that a field holds, be it optional or one of several."""
+    """The model of a field, also if the field is optional or a union; None if it has none."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation
     return next(filter(None, map(_model_within, get_args(annotation))), None)

@@ -1,4 +1,4 @@
-"""What the fields of an emulator spec may hold; a value out of its bounds is told with them."""
+"""Types of the fields of an emulator spec; the error for a value out of bounds names the bounds."""
 
 import os
 import re
@@ -11,7 +11,7 @@ from ccgym.envs.errors import excerpt
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, ValidationInfo, model_validator
 
 QUEUES = dict(_core.known_queues())
-"""By name, what each takes beyond a limit in packets or bytes."""
+"""By the queue's name, its parameters besides limits in packets or bytes."""
 
 
 class SpecModel(BaseModel):
@@ -22,7 +22,7 @@ class SpecModel(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _from_numpy(cls, given: Any) -> Any:
-        """What a generator of NumPy draws are numbers and lists as well."""
+        """Converts NumPy's numbers and arrays to Python's."""
         if not isinstance(given, dict):
             return given
         return {
@@ -32,7 +32,7 @@ class SpecModel(BaseModel):
 
 
 def within(low: float, high: float) -> AfterValidator:
-    """Of a number: it lies within these bounds."""
+    """A validator that a number lies within these bounds."""
 
     def check(value: float) -> float:
         if not low <= value <= high:
@@ -56,7 +56,7 @@ def _queue_name(name: str) -> str:
 
 
 def _trace_path(value: object, info: ValidationInfo) -> object:
-    """Resolves a path against the file's folder; an unset variable stays, to be told when it is needed."""
+    """Resolves a path against the file's folder; an unset variable stays, and is an error when it is used."""
     if not isinstance(value, str) or not value:
         return value
     expanded = os.path.expandvars(value)
@@ -66,19 +66,19 @@ def _trace_path(value: object, info: ValidationInfo) -> object:
 
 
 def plain(value: float) -> float:
-    """Whole numbers as such: mahimahi takes no 20.0."""
+    """Whole numbers as int: mahimahi does not accept 20.0."""
     return int(value) if float(value).is_integer() else value
 
 
 def _as_tuple(value: Any) -> Any:
-    """YAML and JSON know lists only."""
+    """Converts a list to a tuple: YAML and JSON have lists only."""
     return tuple(value) if isinstance(value, list) else value
 
 
 # Slower than one packet per 60 s, the period of a generated schedule, there is nothing to emulate; the upper
 # end bounds the memory of a Poisson schedule.
 RateMbps = Annotated[float, within(0.0002, 10_000)]
-RateOrNoneMbps = Annotated[float, within(0, 10_000)]  # of a link that may also stand still
+RateOrNoneMbps = Annotated[float, within(0, 10_000)]  # rate of a link that may also stop
 Probability = Annotated[float, within(0, 1)]
 DelayMs = Annotated[float, within(0, 60_000), AfterValidator(plain)]
 PositiveMs = Annotated[int, within(1, 60_000)]

@@ -1,7 +1,7 @@
-"""The splits of links: what a policy is trained on, what it is chosen on, and what it is evaluated on.
+"""The splits of links: those for training a policy, for choosing one, and for evaluation.
 
-Whatever is drawn belongs to a split, which is part of the random stream's seed: no seed of one split gives a
-link of another.
+Every draw belongs to a split, which is part of the random stream's seed: no seed of one split gives a link of
+another.
 """
 
 from enum import IntEnum, StrEnum
@@ -10,7 +10,7 @@ import numpy as np
 
 
 class Split(StrEnum):
-    """Named as in the file of a group and in `random:SPLIT:N`."""
+    """A split, named as in the file of a group and in `random:SPLIT:N`."""
 
     TRAIN = "train"
     VALIDATION = "validation"
@@ -18,7 +18,7 @@ class Split(StrEnum):
 
 
 class Family(IntEnum):
-    """What is drawn; its number is part of the seed, and never given to another."""
+    """The kind of a draw; its number is part of the seed and never reused for another kind."""
 
     RANDOM_EMULATOR = 1
     FADING_EMULATOR = 2
@@ -36,5 +36,5 @@ _SALTS = {Split.TRAIN: 0x7261696E, Split.VALIDATION: 0x76616C69, Split.TEST: 0x7
 
 
 def split_generator(split: Split, family: Family, seed: int, index: int) -> np.random.Generator:
-    """The random stream of the `index`-th draw of a family; other splits, other streams."""
+    """The random stream of the `index`-th draw of a family; each split has other streams."""
     return np.random.default_rng(np.random.SeedSequence([_SALTS[split], family, seed, index]))

@@ -1,6 +1,6 @@
 """Trace files of mahimahi: one line per delivery opportunity, its time in ms.
 
-Times are whole, non-negative and never decrease; a time that stands n times means n opportunities in that ms.
+Times are whole, non-negative and never decrease; a time that occurs n times means n opportunities in that ms.
 The last time is the period after which the trace begins anew, so it must be positive. Rules as verified on
 mm-link 0.98.
 """
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 LATEST_MS = 2**32 - 1
 MOST_BYTES = 1 << 30
-"""Of a trace: 100 million opportunities, 20 minutes at 1 Gbit/s."""
+"""Largest trace file: 100 million opportunities, 20 minutes at 1 Gbit/s."""
 _PIECE_BYTES, _LONGEST_LINE = 1 << 20, 1000
 _PIECE_LINES = 1 << 16
 _TIMES = re.compile(rb"(?:[ \t]*[0-9]{1,10}\n)+")
@@ -44,7 +44,7 @@ def read_trace(path: Path) -> NDArray[np.uint32]:
 
 
 def _whole_lines(stream: BufferedReader) -> bytes:
-    """The next lines, not all: as text they take ten times the memory of their numbers."""
+    """The next lines of the file; not all at once, as text takes ten times the memory of the numbers."""
     return stream.read(_PIECE_BYTES) + stream.readline(_LONGEST_LINE)
 
 
@@ -57,7 +57,7 @@ def _times_of(piece: bytes, path: Path, lines_before: int, previous_ms: int) -> 
 
 
 def _checked_times(piece: bytes, path: Path, lines_before: int, previous_ms: int) -> NDArray[np.uint32]:
-    """The same line by line, to name the one that is wrong."""
+    """Parses the same piece line by line, to name the wrong line."""
     timestamps_ms: list[int] = []
     for number, line in enumerate(piece.removesuffix(b"\n").split(b"\n"), start=lines_before + 1):
         time_ms = _time_of(line, f"{path}:{number}")
@@ -78,10 +78,10 @@ def _time_of(line: bytes, where: str) -> int:
 
 
 def write_trace(path: Path, timestamps_ms: NDArray[np.uint32]) -> None:
-    """Writes opportunity times, in ms, shape (opportunities,), as a trace file, at once or not at all.
+    """Writes opportunity times in ms, shape (opportunities,), as a trace file; the whole file or none.
 
     Raises:
-        InputError: the times are no trace, or the file cannot be written.
+        InputError: the times make no valid trace, or the file cannot be written.
     """
     times_ms = np.asarray(timestamps_ms, dtype=np.int64)
     if times_ms.size == 0 or times_ms[0] < 0 or times_ms[-1] == 0 or np.any(np.diff(times_ms) < 0):
@@ -90,7 +90,7 @@ def write_trace(path: Path, timestamps_ms: NDArray[np.uint32]) -> None:
 
 
 def _write_lines(path: Path, times_ms: NDArray[np.int64]) -> None:
-    """In pieces: as objects of Python's the lines take a hundred times their bytes."""
+    """Writes in pieces: as Python objects the lines take a hundred times their bytes."""
     with path.open("w", encoding="ascii") as stream:
         for begin in range(0, len(times_ms), _PIECE_LINES):
             piece = times_ms[begin : begin + _PIECE_LINES].tolist()

@@ -1,4 +1,4 @@
-"""Who shares a path: flows with times and delays of their own, and traffic that is nobody's flow."""
+"""Traffic on a path: flows with their own times and delays, and cross traffic without congestion control."""
 
 from functools import lru_cache
 from math import inf
@@ -15,13 +15,13 @@ from .variation_spec import drawn_seed
 class FlowSpec(SpecModel):
     """One of several flows over a path."""
 
-    scheme: str | None = None  # None: whichever the path is run with
+    scheme: str | None = None  # None: the scheme that runs over the path
     start_s: Seconds = 0.0
     stop_s: Seconds | None = None  # None: with the run
     extra_delay_ms: DelayMs = 0.0  # one way, each direction, of this flow alone
-    bytes: FlowBytes | None = None  # all that it has to send, or each answer; None: without end
-    mean_think_s: Seconds | None = None  # from an answer's arrival to the next request; None: one answer
-    mean_on_s: SojournSeconds | None = None  # it has data now and then, for exponential times; None: always
+    bytes: FlowBytes | None = None  # size of its transfer, or of each answer; None: unlimited
+    mean_think_s: Seconds | None = None  # time from an answer's arrival to the next request; None: one answer
+    mean_on_s: SojournSeconds | None = None  # has data for exponential times only; None: always
     mean_off_s: SojournSeconds | None = None
 
     @field_validator("scheme")
@@ -59,10 +59,10 @@ class FlowSpec(SpecModel):
 
 
 class CrossTraffic(SpecModel):
-    """Datagrams that take the uplink's queue along with the flows' data."""
+    """Datagrams that pass through the uplink's queue together with the flows' data."""
 
     kind: Literal["constant", "poisson", "onoff"]
-    rate_mbps: RateMbps  # of IP packets; of onoff while it is on
+    rate_mbps: RateMbps  # of IP packets; for onoff, while it is on
     mean_on_s: SojournSeconds | None = None  # onoff
     mean_off_s: SojournSeconds | None = None  # onoff
     packet_bytes: IpBytes = 1500
@@ -81,7 +81,7 @@ class CrossTraffic(SpecModel):
 
     @property
     def packets_per_s(self) -> float:
-        """While it is on."""
+        """Packets per s while it is on."""
         return 1e6 * self.rate_mbps / (8 * self.packet_bytes)
 
     def drawn(self, seed: int) -> "CrossTraffic":

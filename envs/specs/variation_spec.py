@@ -1,4 +1,4 @@
-"""How a rate or a delay changes with time: in given steps, or in a seeded random walk."""
+"""Changes of a rate or a delay over time: given steps, or a seeded random walk."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ MS_PER_S = 1000.0
 
 
 class RateStep(SpecModel):
-    """From a time on, another rate."""
+    """A new rate from a time on."""
 
     at_s: Seconds
     rate_mbps: RateOrNoneMbps
@@ -34,19 +34,19 @@ class RateStep(SpecModel):
 
 @dataclass(frozen=True)
 class RateSteps(Sequence[RateStep]):
-    """Steps as two columns: the fading links of one training have 360,000, and specs are compared often."""
+    """Steps as two columns: fast to compare, which matters for the 360,000 of a training's fading links."""
 
     at_s: tuple[float, ...]
     rate_mbps: tuple[float, ...]
 
     @classmethod
     def within_bounds(cls, at_s: Sequence[float], rate_mbps: Sequence[float]) -> "RateSteps":
-        """The steps of these columns, checked as a whole: what holds for the extremes holds for all.
+        """The steps of these columns; it suffices to check the extremes.
 
         Raises:
             ValueError: a value is out of the bounds of `RateStep`.
         """
-        for extreme in (np.min, np.max):  # which are NaN where any is
+        for extreme in (np.min, np.max):  # NaN if any value is
             RateStep(at_s=extreme(at_s), rate_mbps=extreme(rate_mbps))
         return cls(tuple(at_s), tuple(rate_mbps))
 
@@ -70,12 +70,12 @@ class RateSteps(Sequence[RateStep]):
         return RateStep(at_s=self.at_s[index], rate_mbps=self.rate_mbps[index])
 
     def scaled(self, factor: float) -> "RateSteps":
-        """At the same times `factor` times the rates."""
+        """The same steps with `factor` times the rates."""
         return RateSteps(self.at_s, tuple(rate_mbps * factor for rate_mbps in self.rate_mbps))
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        """As the annotation of a field with steps: it takes and gives a list of them, and holds columns."""
+        """The schema of a field that takes and gives a list of steps, and holds columns."""
         return core_schema.no_info_wrap_validator_function(
             cls._validated,
             handler.generate_schema(Annotated[tuple[RateStep, ...], AsTuple]),
@@ -96,18 +96,18 @@ class RateSteps(Sequence[RateStep]):
 
 
 class DelayStep(SpecModel):
-    """From a time on, another one-way delay."""
+    """A new one-way delay from a time on."""
 
     at_s: Seconds
     delay_ms: DelayMs
 
     def scaled(self, factor: float) -> "DelayStep":
-        """At the same time `factor` times the delay, in whole ms."""
+        """The same step with `factor` times the delay, in whole ms."""
         return self.model_copy(update={"delay_ms": max(1, round(self.delay_ms * factor))})
 
 
 class RateWalk(SpecModel):
-    """Every so often the rate is multiplied by e^(spread * standard normal), reflected at both bounds."""
+    """At regular times the rate is multiplied by e^(spread * standard normal), reflected at both bounds."""
 
     every_ms: PositiveMs
     spread: Spread
@@ -128,7 +128,7 @@ class RateWalk(SpecModel):
 
 
 class DelayWalk(SpecModel):
-    """Every so often the delay is multiplied by e^(spread * standard normal), reflected at both bounds."""
+    """At regular times the delay is multiplied by e^(spread * standard normal), reflected at both bounds."""
 
     every_ms: PositiveMs
     spread: Spread
@@ -149,14 +149,14 @@ class DelayWalk(SpecModel):
 
 
 def drawn_seed(seed: int | None) -> int:
-    """A seed that a spec leaves open, where nobody has drawn it."""
+    """The seed of a spec; 1 if it is left open and was not drawn."""
     return 1 if seed is None else seed
 
 
 def step_function(
     first: float, starts_s: Sequence[float], values: Sequence[float], period_s: float
 ) -> _core.StepFunction:
-    """`first` until the first of `starts_s`, from each of them on its value; begins anew after `period_s`.
+    """`first` until the first of `starts_s`, then from each of them its value; repeats after `period_s`.
 
     Raises:
         ValueError: the times do not increase from above 0 to below the period.
@@ -172,7 +172,7 @@ def step_function(
 def walk_function(
     first: float, walk: RateWalk | DelayWalk, bounds: tuple[float, float], period_s: float
 ) -> _core.StepFunction:
-    """A walk from `first` within `bounds`; begins anew after `period_s`."""
+    """A walk from `first` within `bounds`; repeats after `period_s`."""
     return _core.StepFunction.random_walk(
         first,
         every_ms=walk.every_ms,
