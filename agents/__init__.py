@@ -1,1 +1,1 @@
-"""Who decides: the controllers in C++, and the LSTM policy with its file."""
+"""Congestion controllers: those in C++, and trained policies with their files."""

@@ -1,9 +1,9 @@
-"""Which instructions PyTorch computes with: those of AVX2, whatever else a processor has.
+"""Makes PyTorch compute with the instructions of AVX2 on every processor.
 
-Its kernels, those of MKL and those of oneDNN are chosen by processor and add up in another order on each:
-the same seed would end with other weights elsewhere. All three read their choice when they first compute.
-Where training rests on an exponential or a logarithm, the program asks `math`, not NumPy, whose loops differ
-in the same way.
+PyTorch, MKL and oneDNN choose their kernels by the processor, and these add up in different orders: the same
+seed would give other weights on another machine. All three read the choice when they first compute. Where
+training depends on an exponential or a logarithm, the program uses `math`, not NumPy, whose loops differ in
+the same way.
 """
 
 import os
@@ -14,10 +14,11 @@ PINNED = {
     "MKL_ENABLE_INSTRUCTIONS": "AVX2",
     "ONEDNN_MAX_CPU_ISA": "AVX2",
 }
-"""MKL keeps to this only on Intel's processors; on others it chooses by itself. Imitation asks it nothing
-(`dagger/native_layers.py`); reinforcement learning does, so there the weights are those of one maker."""
+"""MKL respects this on Intel's processors only and chooses by itself on others. Imitation does not use MKL
+(`dagger/native_layers.py`); reinforcement learning does, so its weights are equal on processors of one maker
+only."""
 
 
 def pin_arithmetic() -> None:
-    """Makes the choice for this process and its children; in vain if PyTorch has already computed."""
+    """Makes the choice for this process and its children; without effect if PyTorch has already computed."""
     os.environ.update(PINNED)

@@ -3,11 +3,11 @@
 import torch
 
 LstmState = tuple[torch.Tensor, torch.Tensor]
-"""Hidden and cell state, each (1, B, H); of a single step, (B, H)."""
+"""Hidden and cell state, each of shape (1, B, H); for a single step, (B, H)."""
 
 
 class LstmPolicy(torch.nn.Module):
-    """Observations to outputs: logits of the actions, or one real number, see the policy's action set."""
+    """Maps observations to outputs: logits of the actions or one real number, by the policy's action set."""
 
     def __init__(self, inputs: int, hidden: int, outputs: int) -> None:
         super().__init__()
@@ -21,7 +21,7 @@ class LstmPolicy(torch.nn.Module):
 
         Args:
             observations: (B, T, I).
-            state: the state before the first step; zero, as at the start of a flow, when left out.
+            state: the state before the first step; None: zero, as at the start of a flow.
 
         Returns:
             Outputs (B, T, O) and the state after the last step.

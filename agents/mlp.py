@@ -7,7 +7,7 @@ import torch
 
 
 class MlpPolicy(torch.nn.Module):
-    """Observations to outputs: logits of the actions, or one real number, see the policy's action set."""
+    """Maps observations to outputs: logits of the actions or one real number, by the policy's action set."""
 
     def __init__(self, inputs: int, hidden: Sequence[int], outputs: int) -> None:
         super().__init__()
@@ -24,7 +24,7 @@ class MlpPolicy(torch.nn.Module):
         return outputs
 
     def initial_state(self, _flows: int) -> tuple[()]:
-        """Nothing: it has no memory."""
+        """The empty state of a network without memory."""
         return ()
 
     def step(self, observation: torch.Tensor, state: tuple[()]) -> tuple[torch.Tensor, tuple[()]]:

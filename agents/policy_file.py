@@ -1,6 +1,6 @@
-"""`policy.safetensors`: a policy's tensors, and a metadata entry `ccgym` that says how they are to be run.
+"""`policy.safetensors`: a policy's tensors, and a metadata entry `ccgym` that says how to run them.
 
-The C++ controller alone decides on a policy file: what it refuses is neither written nor loaded here.
+Only the C++ controller decides whether a policy file is valid: what it refuses is neither written nor loaded.
 """
 
 import json
@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from ccgym.envs import _core  # the C++ core; no Python of a higher floor
+from ccgym.envs import _core  # only the C++ core, no Python of a higher layer
 from ccgym.envs.errors import excerpt
 from ccgym.envs.outside_files import replaced
 from safetensors import SafetensorError, safe_open
@@ -30,14 +30,14 @@ PolicyModule = LstmPolicy | MlpPolicy | StackPolicy
 def save_policy(
     path: Path, module: PolicyModule, spec: PolicySpec, *, trained_on: str, seen: SeenLinks | None = None
 ) -> None:
-    """Writes `module` as a policy file, replacing an older one at once or not at all.
+    """Writes `module` as a policy file; an older file is replaced as a whole or not at all.
 
     Args:
-        path: of the file.
+        path: path of the file.
         module: the network.
-        spec: how it is run.
-        trained_on: how it was trained.
-        seen: the links it was trained and validated on; None: the file does not say.
+        spec: how the policy is run.
+        trained_on: how the policy was trained.
+        seen: the links of its training and validation; None: the file does not say.
 
     Raises:
         PolicyFileError: the C++ controller would refuse the file.
@@ -51,7 +51,7 @@ def save_policy(
 
 
 def load_policy(path: Path) -> tuple[PolicyModule, PolicySpec]:
-    """The module, on the CPU, and how it is run.
+    """Reads a policy file: the module, on the CPU, and how it is run.
 
     Raises:
         PolicyFileError: the C++ controller refuses the file, or the format's own reader does.
@@ -100,7 +100,7 @@ def _metadata(module: PolicyModule, spec: PolicySpec) -> dict[str, Any]:
 
 @cache
 def git_revision() -> str:
-    """Of this code; empty outside a repository."""
+    """The git revision of this code; empty outside a repository."""
     command = ["git", "-C", str(Path(__file__).parent), "describe", "--always", "--dirty"]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=10, check=False)

@@ -1,6 +1,6 @@
-"""What a policy file says of itself, its metadata entry `ccgym`: read without its network, without PyTorch.
+"""The metadata entry `ccgym` of a policy file, read without its network and without PyTorch.
 
-The C++ controller alone decides on a policy file: what it refuses is not read here.
+Only the C++ controller decides whether a policy file is valid: what it refuses is not read here.
 """
 
 import json
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ccgym.envs import _core  # the C++ core; no Python of a higher floor
+from ccgym.envs import _core  # only the C++ core, no Python of a higher layer
 from ccgym.envs.errors import excerpt, is_text
 from safetensors import SafetensorError, safe_open
 
@@ -19,7 +19,7 @@ class PolicyFileError(ValueError):
 
 @dataclass(frozen=True)
 class Limits:
-    """The window that a policy may choose."""
+    """Bounds of the window that a policy may choose."""
 
     min_cwnd_packets: float = 2.0
     max_cwnd_packets: float = 100_000.0
@@ -41,7 +41,7 @@ class PolicySpec:
     preference: float | None = None
     """From low delay (0) to full throughput (1); None: the middle, or a feature set without it."""
     companion: bool = False
-    """Whether what `log_window` answers is changed for others on the bottleneck."""
+    """Whether the companion adjusts `log_window`'s actions to other flows on the bottleneck."""
     trained_on: str = ""
     """How the policy was trained: enough to repeat it."""
     git: str = ""
@@ -49,7 +49,7 @@ class PolicySpec:
 
 
 def check_policy(path: Path) -> None:
-    """Raises PolicyFileError: the C++ controller refuses the file."""
+    """Raises PolicyFileError if the C++ controller refuses the file."""
     if not is_text(path):
         raise PolicyFileError(f"{excerpt(path)}: its name is not in UTF-8: rename it")
     try:
@@ -59,7 +59,7 @@ def check_policy(path: Path) -> None:
 
 
 def read_header(path: Path) -> tuple[dict[str, Any], PolicySpec]:
-    """The architecture, and how the policy is run.
+    """Reads the architecture, and how the policy is run.
 
     Raises:
         PolicyFileError: the C++ controller refuses the file, or the format's own reader does.
@@ -74,7 +74,7 @@ def read_header(path: Path) -> tuple[dict[str, Any], PolicySpec]:
 
 
 def _spec(metadata: dict[str, Any]) -> PolicySpec:
-    had_companion = metadata["actions"] == "log_window"  # in files older than the key
+    had_companion = metadata["actions"] == "log_window"  # the default in files older than this key
     metadata = {"companion": had_companion, **metadata}
     fields = {name: metadata[name] for name in PolicySpec.__dataclass_fields__}
     return PolicySpec(**(fields | {"limits": Limits(**metadata["limits"])}))

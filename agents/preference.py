@@ -1,4 +1,4 @@
-"""The preference of a policy file: what its flows begin with unless they are told otherwise."""
+"""The preference of a policy file, with which its flows begin unless they are given another one."""
 
 import json
 from pathlib import Path

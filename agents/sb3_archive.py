@@ -9,19 +9,19 @@ from ccgym.envs.errors import InputError, excerpt
 from ccgym.envs.outside_files import opened
 
 MOST_BYTES = {"data": 16 << 20, "policy.pth": 256 << 20}
-"""Of the parts of an archive, which a few bytes of it may stand for."""
+"""Largest parts of an archive once unpacked: a few compressed bytes may unpack to very many."""
 NO_MODEL = "no model of stable-baselines3"
 
 
 class ModelError(ValueError):
-    """A file that is no model which can be run. One line: what is wrong, what would be right."""
+    """A file is no model that can be run. One line: what is wrong, what would be right."""
 
 
 def read_archive(path: Path) -> tuple[dict[str, Any], bytes]:
-    """What is told of the model, and its weights as PyTorch has saved them.
+    """Reads the description of the model, and its weights as PyTorch has saved them.
 
     Raises:
-        ModelError: it is no such archive.
+        ModelError: the file is no such archive.
     """
     try:
         with opened(path, "the model") as stream, zipfile.ZipFile(stream) as archive:
@@ -33,7 +33,7 @@ def read_archive(path: Path) -> tuple[dict[str, Any], bytes]:
         raise ModelError(str(error)) from None
     except KeyError:
         raise ModelError(f"{path}: {NO_MODEL}: it should hold data and policy.pth") from None
-    except Exception as error:  # zipfile raises whatever a broken archive leads it to
+    except Exception as error:  # zipfile raises anything on a broken archive
         raise ModelError(f"{path}: {NO_MODEL}: {excerpt(error)}") from None
     if not isinstance(told, dict):
         raise ModelError(f"{path}: {NO_MODEL}: its data should be a table")

@@ -1,6 +1,6 @@
 """A model that stable-baselines3 has saved, a `.zip` of PPO, SAC or RecurrentPPO, as a policy.
 
-Nothing in it is unpickled: weights are read as tensors alone, the rest is the text beside them.
+Nothing in it is unpickled: weights are read as tensors only, everything else from the text beside them.
 """
 
 import io
@@ -25,12 +25,12 @@ def read_model(
     """The model's most likely action as a network, and how it is run.
 
     Args:
-        path: of the `.zip`.
-        features: set of the observations; None: as the model's space says.
-        actions: set of the actions; None: as the model's space says.
+        path: path of the `.zip`.
+        features: feature set; None: as the model's space says.
+        actions: action set; None: as the model's space says.
 
     Raises:
-        ModelError: it is none, of another algorithm, or of features or layers that do not run natively.
+        ModelError: the file is no model, or its algorithm, features or layers do not run natively.
     """
     data, weights = _parts(path)
     try:
@@ -69,7 +69,7 @@ def _parts(path: Path) -> tuple[dict[str, Any], Tensors]:
     data, saved = read_archive(path)
     try:
         weights = torch.load(io.BytesIO(saved), map_location="cpu", weights_only=True)
-    except Exception as error:  # torch.load raises whatever its unpickler meets
+    except Exception as error:  # torch.load raises anything on a broken file
         raise ModelError(f"{path}: {NO_MODEL}: {excerpt(error)}") from None
     if not isinstance(weights, Mapping):
         raise ModelError(f"{path}: {NO_MODEL}: its policy.pth should be a table")
@@ -128,7 +128,7 @@ def _said(data: dict[str, Any], space: str, key: str) -> Any:
 
 
 def _named(data: dict[str, Any], space: str) -> str | None:
-    """What our environments write into their spaces."""
+    """The set that our environments name in their spaces; None: the space names none."""
     name = _said(data, space, "ccgym")
     return name if isinstance(name, str) else None
 

@@ -1,4 +1,4 @@
-"""What links a policy has seen: digests that its file carries beside the tensors."""
+"""The links that a policy has seen, as digests that its file holds beside the tensors."""
 
 import json
 from collections.abc import Collection
@@ -16,26 +16,26 @@ class SeenLinks:
     """Digests of emulators, as `ccgym.envs.specs.digest` makes them."""
 
     train: frozenset[str]
-    """Of those whose runs the policy was fitted to."""
+    """Links to whose runs the policy was fitted."""
     validation: frozenset[str]
-    """Of those it was chosen or watched on."""
+    """Links by which the policy was chosen or monitored."""
 
     def how(self, digest: str) -> str:
         """`train`, `validation`, or `no`: the policy has not seen it."""
         return "train" if digest in self.train else "validation" if digest in self.validation else "no"
 
     def with_those_of(self, other: "SeenLinks") -> "SeenLinks":
-        """Of a policy that was trained further."""
+        """The links of a policy that was trained on from one with the links of `other`."""
         return SeenLinks(self.train | other.train, self.validation | other.validation)
 
     def as_metadata(self) -> dict[str, str]:
-        """As the file carries them: sorted, and one after the other."""
+        """The metadata entries of the file: the digests sorted and joined."""
         lists = {"train": _joined(self.train), "validation": _joined(self.validation)}
         return {METADATA_KEY: json.dumps(lists)}
 
 
 def read_seen_links(policy_file: Path) -> SeenLinks | None:
-    """None: the file does not say, or not in a way that can be read."""
+    """The links of a policy file; None: the file does not say, or cannot be read."""
     try:
         with safe_open(policy_file, framework="np") as file:
             metadata = file.metadata() or {}

@@ -1,4 +1,4 @@
-"""A stack of known layers: what the native sender runs, whatever it was trained as."""
+"""A stack of known layers, the form in which the native sender runs the user's own networks."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import torch
 
 State = tuple[torch.Tensor, ...]
-"""Of the layers with memory in their order, each (N, H): hidden state, and of an LSTM then the cell."""
+"""States of the layers with memory, in order, each (N, H): hidden state; for an LSTM also the cell state."""
 
 SIZED: dict[str, type[torch.nn.Module]] = {
     "linear": torch.nn.Linear,
@@ -24,22 +24,22 @@ ACTIVATIONS: dict[str, type[torch.nn.Module]] = {
     "gelu": torch.nn.GELU,
 }
 KNOWN_LAYERS = (*SIZED, *ACTIVATIONS)
-"""With PyTorch's default arguments; lstm and gru of one layer in one direction."""
+"""Layers with PyTorch's default arguments; lstm and gru have one layer and one direction."""
 
 AGREEMENT = 1e-5
 _TRIED_STEPS, _TRIED_FLOWS = 8, 16
 _FAR = (10.0, 1e3, 1e5)
-"""How many times as large observations are tried as well: a step may cut what lies far out."""
+"""Observations are also tried so many times as large, because a `step` may clip large values."""
 _FAR_AGREEMENT, _FAR_SHARE = 1e-3, 0.9
-"""There: sums round so coarsely that a gate near its middle may fall either way, but few do."""
+"""Tolerance there, and share of outputs within it: sums round coarsely, so a few gates may differ."""
 
 
 class UnknownLayersError(ValueError):
-    """A network that is no stack of known layers. One line: what it is, what is known."""
+    """A network is no stack of known layers. One line: what it is, which layers are known."""
 
 
 class StackPolicy(torch.nn.Module):
-    """Observations to outputs through one layer after the other."""
+    """Maps observations to outputs through one layer after the other."""
 
     def __init__(self, inputs: int, layers: Sequence[dict[str, Any]]) -> None:
         """`layers`: each a `kind` of `KNOWN_LAYERS` and, for linear, lstm and gru, its `units`."""
@@ -59,7 +59,7 @@ class StackPolicy(torch.nn.Module):
         return sum(tensor.shape[1] for tensor in self.initial_state(1))
 
     def initial_state(self, flows: int) -> State:
-        """At the start of `flows` flows."""
+        """The state at the start of `flows` flows."""
         parameter = next(self.parameters())
         return tuple(
             parameter.new_zeros(flows, layer["units"])
@@ -73,7 +73,7 @@ class StackPolicy(torch.nn.Module):
         return outputs[:, 0], state
 
     def forward(self, observations: torch.Tensor, state: State | None = None) -> tuple[torch.Tensor, State]:
-        """Some steps of N flows: observations (N, T, I) to outputs (N, T, O) and the state after them."""
+        """T steps of N flows: observations (N, T, I) to outputs (N, T, O) and the state after them."""
         left = list(self.initial_state(len(observations)) if state is None else state)
         after: list[torch.Tensor] = []
         values = observations
@@ -90,7 +90,7 @@ class StackPolicy(torch.nn.Module):
         return values, tuple(after)
 
     def split_state(self, flat: torch.Tensor) -> State:
-        """The state of N flows from what a run has noted, (N, numbers)."""
+        """The state of N flows from the numbers that a run has recorded, (N, numbers)."""
         return tuple(flat.split_with_sizes([tensor.shape[1] for tensor in self.initial_state(1)], dim=1))
 
 
@@ -106,13 +106,13 @@ def _make(kind: str, inputs: int, units: int) -> torch.nn.Module:
 
 
 def as_stack(network: torch.nn.Module, inputs: int) -> StackPolicy:
-    """A network with `initial_state(flows)` and `step(observation, state)` as a stack with its weights.
+    """Converts a network with `initial_state(flows)` and `step(observation, state)` to an equal stack.
 
-    Its layers are taken in the order in which it has them; that its `step` passes them in that order, and
-    does nothing else, is found out by trying.
+    Layers are taken in the order of the network's modules. Trial observations show whether its `step` applies
+    them in this order and does nothing else.
 
     Raises:
-        UnknownLayersError: it has other layers, or does something else with them.
+        UnknownLayersError: the network has other layers, or does something else with them.
     """
     layers = list(_layers(network))
     plan = [_described(layer) for layer in layers]
@@ -144,7 +144,7 @@ def _layers(network: torch.nn.Module) -> Iterator[torch.nn.Module]:
 
 
 def _check_parameters(network: torch.nn.Module, layers: Sequence[torch.nn.Module]) -> None:
-    """Raises UnknownLayersError where a stack's own, all free to change, would be learnt otherwise."""
+    """Raises UnknownLayersError if the parameters differ in number, sharing or freedom from a stack's."""
     parameters = [parameter for layer in layers for parameter in layer.parameters()]
     if not all(parameter.requires_grad for parameter in parameters):
         raise _unknown("some of its parameters are frozen")
@@ -192,11 +192,11 @@ def _agree_far_out(answers: tuple[torch.Tensor, torch.Tensor] | None) -> bool:
     if answers is None:
         return False
     agreeing = torch.isclose(*answers, rtol=_FAR_AGREEMENT, atol=_FAR_AGREEMENT, equal_nan=True)
-    return bool((agreeing.float().mean(dim=0) >= _FAR_SHARE).all())  # each output by itself
+    return bool((agreeing.float().mean(dim=0) >= _FAR_SHARE).all())  # for each output separately
 
 
 def _answers(stack: StackPolicy, network: Any, scale: float) -> tuple[torch.Tensor, torch.Tensor] | None:
-    """Of both to the same observations, steps and flows in one dimension; None: of different shapes."""
+    """Outputs of both for the same observations, steps and flows in one dimension; None: shapes differ."""
     generator = torch.Generator().manual_seed(0)
     answers: list[tuple[torch.Tensor, torch.Tensor]] = []
     with torch.no_grad():

@@ -18,8 +18,8 @@ constexpr int kNearlyEmptyRtts = 5;          // section 2.2: a nearly empty queu
 constexpr double kNearlyEmptyShare = 0.1;    // section 2.2: d_q < 0.1 (RTTmax - RTTmin)
 constexpr double kPacingGain = 2;            // section 2.1: rate 2 cwnd / RTTstanding
 
-// The authors' implementation: so much of the window is kept when more than that share of at least so many
-// packets was lost over two RTTs.
+// As in the authors' implementation: part of the window that is kept if more than this share of at least so
+// many packets was lost over two RTTs.
 constexpr double kKeptOnHeavyLoss = 0.7;
 constexpr double kHeavyLoss = 0.3;
 constexpr int kHeavyLossRtts = 2;
@@ -36,7 +36,7 @@ Copa::Copa(int64_t packet_bytes, const Config& config)
   update_limits();
 }
 
-// What it calls is inline: the calls were a fifth of an ACK's price.
+// All callees are inline: the calls took a fifth of an ACK's processor time.
 void Copa::on_ack(Time now, const AckEvent& ack) {
   if (!ack.lost.empty()) note_losses(ack.lost);
   if (ack.acked.empty()) return;
@@ -58,7 +58,7 @@ void Copa::note_losses(std::span<const LostPacket> lost) {
 
 void Copa::on_timeout(Time now, const Timeout& timeout) {
   note_losses(timeout.lost);
-  counted_ = {now, timeout.delivered_bytes, timeout.declared_lost_bytes};  // these are answered
+  counted_ = {now, timeout.delivered_bytes, timeout.declared_lost_bytes};  // these are responded to
   state_.cwnd_packets = kMinWindowPackets;
   state_.velocity = 1;
   state_.slow_start = true;
@@ -84,8 +84,8 @@ inline void Copa::observe(Time now, const RttStats& rtt) {
   delays_.span_ns = nanoseconds_of(rtt_max_.best()) - min_ns;
 }
 
-// Section 2.2: a Copa-only bottleneck nearly empties its queue at least once per five RTTs; one that does not
-// is shared with a buffer-filling flow.
+// Section 2.2: if only Copa flows share a bottleneck, its queue is nearly empty at least once per five RTTs.
+// If it is not, there is a buffer-filling flow.
 inline void Copa::update_mode(Time now, Time smoothed_rtt) {
   if (delays_.queueing_ns <= kNearlyEmptyShare * delays_.span_ns) state_.nearly_empty_at = now;
   state_.competitive = now - state_.nearly_empty_at > kNearlyEmptyRtts * smoothed_rtt;
@@ -101,16 +101,16 @@ void Copa::end_window(Time now, const AckEvent& ack) {
   state_.window_began = now;
 }
 
-// Section 2.1: a window's direction is that of most of its ACKs. The velocity doubles while the direction
-// holds, and a turn takes it back.
+// Section 2.1: the direction of a window is that of most of its ACKs. The velocity doubles while the
+// direction stays the same, and is reset when it changes.
 void Copa::update_velocity() {
   const Direction direction = state_.rises_less_falls > 0 ? Direction::up : Direction::down;
   state_.velocity = direction == state_.direction ? 2 * state_.velocity : 1;
   state_.direction = direction;
 }
 
-// A queue too short to be measured tells by its losses alone that the window is too large. As nothing else
-// ends slow start there, nor a rising velocity, this does.
+// If the queue is too short to be measured, only losses show that the window is too large. This rule ends
+// slow start there, and a rising velocity, as nothing else does.
 void Copa::answer_heavy_losses(Time now, const AckEvent& ack) {
   const auto lost = static_cast<double>(ack.declared_lost_bytes - counted_.lost_bytes);
   const double all = lost + static_cast<double>(ack.delivered_bytes - counted_.delivered_bytes);
@@ -130,8 +130,8 @@ void Copa::update_delta(Time now) {
   if (state_.lost_in_window) state_.backed_off_at = now;
 }
 
-// Section 2.1, steps 2 and 3: towards the target rate 1/(delta d_q), eq. 1. Without a branch on the
-// direction, which nobody could predict.
+// Section 2.1, steps 2 and 3: towards the target rate 1/(delta d_q), eq. 1. There is no branch on the
+// direction, because no processor could predict it.
 inline void Copa::update_cwnd() {
   const double headroom = headroom_ns();
   state_.slow_start &= headroom >= 0;
@@ -144,8 +144,8 @@ inline void Copa::update_cwnd() {
   }
 }
 
-// v / (delta cwnd). Of at most a packet per ACK, as in the authors' implementation: the velocity does not
-// grow beyond what moves the window as slow start does.
+// v / (delta cwnd), at most one packet per ACK, as in the authors' implementation: the velocity does not grow
+// beyond the value that moves the window as fast as slow start.
 inline double Copa::step_packets() {
   const double packet_per_ack = state_.delta * state_.cwnd_packets;
   const double most = std::max(packet_per_ack, 1.0);
@@ -153,8 +153,8 @@ inline double Copa::step_packets() {
   return std::min(state_.velocity / packet_per_ack, 1.0);
 }
 
-// Below the target rate it is not negative: cwnd / RTTstanding <= 1 / (delta d_q), without its divisions, as
-// d_q may be 0.
+// Not negative below the target rate: this is cwnd / RTTstanding <= 1 / (delta d_q) without its divisions,
+// because d_q may be 0.
 inline double Copa::headroom_ns() const {
   return delays_.standing_ns - state_.delta * state_.cwnd_packets * delays_.queueing_ns;
 }

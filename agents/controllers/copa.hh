@@ -1,9 +1,10 @@
-// Copa, after Arun and Balakrishnan, "Copa: Practical Delay-Based Congestion Control for the Internet",
-// NSDI 2018 (section and equation numbers are the paper's). The velocity is that of the authors'
-// implementation (genericCC), with which the paper's figures were measured: it doubles with every window that
-// keeps its direction, where section 2.1 waits for three. With the wait the queue empties too seldom on slow
-// links: flows take themselves for buffer-fillers, and fill the queue. From there is also what ends a window
-// that loses a third of its packets: by the paper alone a flow floods a queue too short to be measured.
+// Copa, after Arun and Balakrishnan, "Copa: Practical Delay-Based Congestion Control for the Internet", NSDI
+// 2018 (section and equation numbers are the paper's). The velocity is that of the authors' implementation
+// (genericCC), with which the paper's figures were measured: it doubles with every window that keeps its
+// direction, where section 2.1 waits for three. With the wait the queue empties too seldom on slow links:
+// flows take each other for buffer-filling ones, and fill the queue. The response to a loss of a third of a
+// window's packets is the implementation's as well: by the paper alone, a flow floods a queue that is too
+// short to be measured.
 #pragma once
 
 #include "transport/congestion_controller.hh"
@@ -14,7 +15,7 @@ namespace ccgym {
 class Copa final : public CongestionController {
  public:
   struct Config {
-    double delta{0.5};  // of the default mode, section 2.1
+    double delta{0.5};  // in the default mode, section 2.1
   };
 
   Copa(int64_t packet_bytes, const Config& config);
@@ -40,14 +41,14 @@ class Copa final : public CongestionController {
     bool competitive{false};
     double velocity{1};  // v: multiplies the step of the window
     Direction direction{Direction::up};
-    int rises_less_falls{0};  // of this window's ACKs
+    int rises_less_falls{0};  // over this window's ACKs
     Time window_began{};      // an ACK of a packet sent from here on ends the window
     bool lost_in_window{false};
-    Time backed_off_at{};    // a loss of a packet sent before it has been answered
-    Time nearly_empty_at{};  // when the queue was last seen so
+    Time backed_off_at{};    // losses of packets sent before this have been responded to
+    Time nearly_empty_at{};  // when the queue was last nearly empty
   };
 
-  struct Delays {          // of the last ACK
+  struct Delays {          // at the last ACK
     double standing_ns{};  // RTTstanding
     double queueing_ns{};  // d_q
     double span_ns{};      // RTTmax - RTTmin

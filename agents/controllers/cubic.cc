@@ -36,7 +36,7 @@ void Cubic::on_ack(Time now, const AckEvent& ack) {
   if (!recovery_.active()) grow(now, ack);
 }
 
-// Section 5.8: a window that is not used does not grow, and the time it is not used for does not count.
+// Section 5.8: an unused window does not grow, and the time for which it is unused does not count.
 void Cubic::grow(Time now, const AckEvent& ack) {
   if (ack.limited_by == Limit::application) {
     if (!unused_since_) unused_since_ = now;
@@ -81,7 +81,7 @@ void Cubic::on_timeout(Time /*now*/, const Timeout& timeout) {
   state_.cwnd_packets = kLossWindowPackets;
 }
 
-// Sections 4.9.1 and 4.9.2: of a time-out, and of losses.
+// Sections 4.9.1 and 4.9.2: a spurious time-out, and spurious losses.
 void Cubic::on_spurious_loss(Time /*now*/, const SpuriousLoss& loss) {
   if (recovery_.undone_by(loss.seq)) {
     before_losses_.cwnd_packets = std::max(before_losses_.cwnd_packets, state_.cwnd_packets);
@@ -103,8 +103,8 @@ std::vector<Metric> Cubic::metrics() const {
           {"recovery", "", recovery_.active() ? 1.0 : 0.0}};
 }
 
-// Sections 4.6 and 4.7: the window that was lost becomes W_max, a smaller one when it did not reach the last
-// W_max: another flow needs the room.
+// Sections 4.6 and 4.7: the window at the loss becomes W_max. If it did not reach the last W_max, W_max
+// becomes smaller than that window, because another flow needs the room.
 void Cubic::reduce(double inflight_packets) {
   const bool gives_way = inflight_packets < state_.max_packets;
   state_.max_packets = gives_way ? inflight_packets * (1 + kBeta) / 2 : inflight_packets;
@@ -113,7 +113,7 @@ void Cubic::reduce(double inflight_packets) {
   state_.epoch.reset();
 }
 
-// Sections 4.3 to 4.5: the larger of the cubic function and what Reno would have reached.
+// Sections 4.3 to 4.5: the larger of the cubic function and the window that Reno would have reached.
 void Cubic::avoid_congestion(Time now, const RttStats& rtt) {
   if (!state_.epoch) state_.epoch = new_epoch(now);
   double& reno_packets = state_.epoch->reno_packets;

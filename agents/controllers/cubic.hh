@@ -55,10 +55,10 @@ class Cubic final : public CongestionController {
 
   int64_t packet_bytes_;
   State state_;
-  // To go back to; until the time-out has proved genuine.
+  // The state to restore if the time-out was spurious; absent once it has proved genuine.
   std::optional<std::pair<State, FastRecovery>> before_timeout_{};
-  State before_losses_{};               // of the last episode
-  std::optional<Time> unused_since_{};  // the application has left the window unused
+  State before_losses_{};               // before the last episode of losses
+  std::optional<Time> unused_since_{};  // since when the application has not used the window
   HyStart hystart_{};
   FastRecovery recovery_;
 };

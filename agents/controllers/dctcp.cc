@@ -10,14 +10,14 @@ constexpr double kGain = 1.0 / 16;  // section 4.2: g
 
 }  // namespace
 
-// Section 3.3: by how much the window falls follows the share of marks, when it falls is RFC 3168's.
+// Section 3.3: the share of marks decides how far the window falls; when it falls is as in RFC 3168.
 void Dctcp::on_ack(Time now, const AckEvent& ack) {
   if (!ack.acked.empty()) observe(ack);
   inner().keep_on_marks(1 - alpha_ / 2);
   inner().on_ack(now, ack);
 }
 
-// Section 3.3: alpha, from one window of data after the other.
+// Section 3.3: updates alpha once for each window of data.
 void Dctcp::observe(const AckEvent& ack) {
   acked_packets_ += std::ssize(ack.acked);
   marked_packets_ += ack.ce_packets;

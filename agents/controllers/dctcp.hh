@@ -1,4 +1,4 @@
-// DCTCP (RFC 8257): NewReno that answers marks in proportion to how many of its packets have them.
+// DCTCP (RFC 8257): NewReno whose response to ECN marks is proportional to the share of marked packets.
 #pragma once
 
 #include "agents/controllers/new_reno.hh"
@@ -22,7 +22,7 @@ class Dctcp final : public ForwardingController<NewReno> {
  private:
   void observe(const AckEvent& ack);
 
-  double alpha_{1};  // section 4.2: of a flow that knows nothing yet
+  double alpha_{1};  // section 4.2: the initial value
   int64_t acked_packets_{0};
   int64_t marked_packets_{0};
   uint64_t window_ends_at_seq_{0};

@@ -40,8 +40,8 @@ int64_t FastRecovery::on_ack(const AckEvent& ack) {
   return ack.inflight_bytes + std::max<int64_t>(sendable_bytes(ack), 0);
 }
 
-// RFC 6937 section 3.1, with the slow-start reduction bound. Whole packets leave, so the rounding up is to
-// packets: to bytes it would hold one back from the first ACK on.
+// RFC 6937 section 3.1, with the slow-start reduction bound. Rounds up to whole packets, as these are sent:
+// rounding to bytes would hold one packet back from the first ACK on.
 int64_t FastRecovery::sendable_bytes(const AckEvent& ack) const {
   const auto out_packets = static_cast<int64_t>(ack.next_seq - episode_.ends_at_seq());
   const int64_t out_bytes = out_packets * packet_bytes_;  // prr_out

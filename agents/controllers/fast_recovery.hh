@@ -11,21 +11,21 @@ class FastRecovery {
  public:
   explicit FastRecovery(int64_t packet_bytes) : packet_bytes_{packet_bytes} {}
 
-  // Whether a packet that this ACK shows lost left after the last episode began, or the ACK tells of marks
-  // and its packet did (RFC 3168, section 6.1.2): the window has not paid for it yet.
+  // Whether a packet that this ACK reports lost, or the packet of an ACK with marks, left after the last
+  // episode began (RFC 3168, section 6.1.2): the window has not been reduced for it yet.
   [[nodiscard]] bool begins_with(const AckEvent& ack) const;
 
-  // Begins an episode that ends at `ssthresh_bytes`; returns the window of its first moment.
+  // Begins an episode that ends at `ssthresh_bytes`; returns its first window.
   int64_t begin(const AckEvent& ack, int64_t ssthresh_bytes);
 
-  // An ACK that begins none: its losses may be the last episode's.
+  // An ACK that begins no episode: its losses may belong to the last one.
   void count(const AckEvent& ack) { episode_.count(ack); }
 
-  // A packet that was given up has arrived. Whether it was the last of an episode that began for such packets
-  // alone: nothing was lost, the episode is over, and the window is to be as it was before.
+  // A packet that was declared lost has arrived. Returns whether it was the last one of an episode with
+  // spurious losses only: then the episode is over, and the caller restores the window.
   bool undone_by(uint64_t seq);
 
-  // A time-out: what has left so far is paid for, and no episode goes on.
+  // A time-out: it covers all packets sent so far, and ends the episode.
   void abandon(const Timeout& timeout);
 
   // Whether the packet left before the last episode, or time-out, began.
@@ -33,7 +33,7 @@ class FastRecovery {
 
   [[nodiscard]] bool active() const { return active_; }
 
-  // One ACK of packets, in an active episode; returns the window, ssthresh when it has ended the episode.
+  // An ACK in an active episode; returns the window, which is ssthresh once the ACK has ended the episode.
   int64_t on_ack(const AckEvent& ack);
 
  private:
@@ -47,7 +47,7 @@ class FastRecovery {
   int64_t prior_inflight_bytes_{0};
 };
 
-// What was in flight before the loss was noticed.
+// Bytes in flight before the loss was noticed.
 int64_t inflight_before(const AckEvent& ack);
 int64_t inflight_before(const Timeout& timeout);
 

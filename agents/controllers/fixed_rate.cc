@@ -10,10 +10,10 @@ namespace ccgym {
 
 namespace {
 
-constexpr double kWindowSeconds = 10;  // of the rate: more than any path holds, so that pacing alone decides
+constexpr double kWindowSeconds = 10;  // window / rate: more than any path holds, so that only pacing limits
 constexpr int64_t kMinWindowPackets = 10;
 
-// A packet a second: no pacer waits for longer.
+// One packet a second: no pacer waits longer.
 double least_mbps(int64_t packet_bytes) {
   return Rate::of(static_cast<double>(packet_bytes), std::chrono::seconds{1}).mbps();
 }

@@ -1,4 +1,4 @@
-// A rate that never changes, whatever is lost: what a path does to a constant stream.
+// A constant rate, whatever is lost; shows what a path does to a constant stream.
 #pragma once
 
 #include "transport/congestion_controller.hh"

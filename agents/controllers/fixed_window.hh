@@ -1,4 +1,4 @@
-// A window that never changes: the oracle's candidate, and what other schemes' speed is measured beside.
+// A constant window: the oracle's candidate, and the baseline of the schemes' processor time.
 #pragma once
 
 #include "transport/congestion_controller.hh"

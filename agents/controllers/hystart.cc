@@ -10,7 +10,7 @@ using std::chrono::milliseconds;
 
 constexpr double kLowWindowPackets = 16;
 constexpr Time kTrainGap = milliseconds{2};     // ACKs further apart belong to no train
-constexpr Time kTrainMargin = milliseconds{1};  // what bursts of the sender may add to it
+constexpr Time kTrainMargin = milliseconds{1};  // bursts of the sender may lengthen it by this
 constexpr int kDelaySamples = 8;
 constexpr Time kMinDelayRise = milliseconds{4};
 constexpr Time kMaxDelayRise = milliseconds{16};
@@ -32,8 +32,8 @@ void HyStart::begin_round(Time now, uint64_t next_seq) {
   samples_ = 0;
 }
 
-// A window sent at once comes back as a train as long as the bottleneck needs for it; half a round trip of
-// it leaves room for the doubling under way.
+// The ACKs of a window sent at once form a train as long as the bottleneck takes to send it. Slow start ends
+// at a train of half an RTT, which leaves room for the doubling under way.
 bool HyStart::train_is_long(Time now, Time min_rtt) {
   if (now - last_ack_ > kTrainGap) return false;
   last_ack_ = now;

@@ -8,7 +8,7 @@ namespace ccgym {
 
 class HyStart {
  public:
-  // One ACK in slow start; true when the window should stop doubling.
+  // An ACK in slow start; returns true when the window should stop doubling.
   bool on_ack(Time now, const AckEvent& ack, double cwnd_packets);
 
   // After a time-out slow start begins anew.

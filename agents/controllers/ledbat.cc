@@ -27,7 +27,7 @@ Ledbat::Ledbat(int64_t packet_bytes)
 
 void Ledbat::on_sent(Time /*now*/, const SentPacket& packet) { sent_inflight_bytes_ = packet.inflight_bytes; }
 
-// What it calls is inline: an ACK costs it little more than the calls would.
+// All callees are inline: an ACK takes little more time than the calls would.
 void Ledbat::on_ack(Time now, const AckEvent& ack) {
   if (!ack.lost.empty()) answer_losses(ack);
   for (const AckedPacket& packet : ack.acked) on_packet_acked(now, packet);
@@ -62,7 +62,7 @@ SendLimits Ledbat::limits() const {
   return {.cwnd_bytes = static_cast<int64_t>(cwnd_bytes + 0.5)};
 }
 
-// Section 2.4.2: the path may have changed ten minutes ago.
+// Section 2.4.2: forgets base delays older than ten minutes, as the path may have changed.
 inline void Ledbat::update_base_delay(Time now, Time delay) {
   const auto minute = static_cast<std::size_t>(now / minutes{1});
   Time& smallest = base_delays_[minute % kBaseHistory];
@@ -87,7 +87,7 @@ inline void Ledbat::grow() {
       static_cast<double>((kTarget - queueing_delay()).count()) / static_cast<double>(kTarget.count());
   if (slow_start_ && off_target <= 0) {
     slow_start_ = false;
-    cwnd_packets_ /= 2;  // the window of a round trip ago has filled the queue up to the target
+    cwnd_packets_ /= 2;  // the window of one RTT ago has filled the queue to the target
   }
   cwnd_packets_ += slow_start_ ? 1 : kGain * off_target / cwnd_packets_;
   const double inflight_packets =

@@ -1,5 +1,5 @@
 // LEDBAT, Low Extra Delay Background Transport (RFC 6817; its sections and names): the window follows the
-// one-way queueing delay towards a target, and yields to everyone who queues more.
+// one-way queueing delay towards a target, and yields to every flow that queues more.
 #pragma once
 
 #include <array>
@@ -35,7 +35,7 @@ class Ledbat final : public CongestionController {
 
   int64_t packet_bytes_;
   double cwnd_packets_;
-  // RFC 6817's flightsize, as of the last departure: a burst of ACKs has not shrunk that.
+  // RFC 6817's flightsize at the last departure, which a burst of ACKs does not reduce.
   int64_t sent_inflight_bytes_{0};
   bool slow_start_{true};
   std::array<Time, kBaseHistory> base_delays_{};  // the smallest of each minute

@@ -16,14 +16,14 @@ namespace {
 
 constexpr std::string_view kSuffix = ".so";
 constexpr std::size_t kMostMetrics = 64;
-// glibc's words for a file that is there, of another processor's architecture.
+// glibc's message for a library of another processor architecture.
 constexpr std::string_view kPassedOver = "cannot open shared object file: No such file or directory";
 
 [[noreturn]] void refuse(const std::string& file, const std::string& why) {
   throw std::invalid_argument("so:" + file + ": " + why);
 }
 
-// A pipe would be opened for ever, and a name without a slash is looked for elsewhere.
+// dlopen would wait for ever on a pipe, and searches other folders for a name without a slash.
 std::string checked_file(const std::string& file) {
   if (file.empty()) refuse(file, "expected so:FILE.so or so:FILE.so:ARGS");
   std::error_code error;

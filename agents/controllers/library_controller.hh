@@ -1,4 +1,4 @@
-// A congestion controller that a shared library brings: the C of ccgym/controller.h behind our interface.
+// A congestion controller from a shared library: the C functions of ccgym/controller.h behind our interface.
 #pragma once
 
 #include <memory>
@@ -13,8 +13,8 @@
 
 namespace ccgym {
 
-// The functions of a library, which is loaded for as long as someone holds them: with the next one its
-// variables begin anew. Throws std::invalid_argument for what is no library of controllers of our version.
+// The functions of a library, which stays loaded as long as they are held; loaded again, its variables have
+// their initial values. Throws std::invalid_argument if it is no library of controllers of our version.
 std::shared_ptr<const ccgym_controller_table> load_controllers(const std::string& file);
 
 class NotCopyableError : public std::runtime_error {
@@ -24,7 +24,7 @@ class NotCopyableError : public std::runtime_error {
 
 class LibraryController final : public CongestionController {
  public:
-  // Throws std::invalid_argument as load_controllers, and when the library refuses the arguments.
+  // Throws std::invalid_argument as load_controllers, and if the library refuses the arguments.
   LibraryController(const std::string& file, const std::string& args, const ControllerConfig& config);
   LibraryController& operator=(const LibraryController&) = delete;
   ~LibraryController() override = default;
@@ -40,11 +40,11 @@ class LibraryController final : public CongestionController {
   void on_timer(Time now, const Timer& timer) override;
   [[nodiscard]] SendLimits limits() const override { return limits_; }
   [[nodiscard]] std::vector<Metric> metrics() const override;
-  // Throws NotCopyableError when the library has no clone.
+  // Throws NotCopyableError if the library has no clone.
   [[nodiscard]] std::unique_ptr<CongestionController> clone() const override;
 
  private:
-  LibraryController(const LibraryController&) = default;  // both have the same self
+  LibraryController(const LibraryController&) = default;  // both share one self
   LibraryController(const LibraryController& other, std::shared_ptr<void> self);
 
   [[nodiscard]] std::shared_ptr<void> owned(void* self) const;
@@ -58,14 +58,14 @@ class LibraryController final : public CongestionController {
                       .pacing_mbps = CCGYM_NO_PACING,
                       .next_timer_ms = CCGYM_NO_TIMER,
                       .holds_back = 0};
-  std::shared_ptr<void> self_{};  // the library's own
+  std::shared_ptr<void> self_{};  // the library's own object
   std::vector<ccgym_acked_packet> acked_{};
   std::vector<ccgym_lost_packet> lost_{};
   SendLimits limits_{};
   std::optional<Time> next_timer_{};
 };
 
-// From now on make_controller makes "so:FILE.so" and "so:FILE.so:ARGS".
+// Registers "so:FILE.so" and "so:FILE.so:ARGS" with make_controller.
 void register_library_controllers();
 
 }  // namespace ccgym

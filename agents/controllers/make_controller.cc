@@ -43,7 +43,7 @@ struct TableEntry {
                               "' " + std::string{right});
 }
 
-// The text as a whole.
+// Parses the whole text as a number.
 std::optional<double> number(std::string_view text) {
   double value{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -62,7 +62,7 @@ std::unique_ptr<CongestionController> make_fixed(std::string_view argument, cons
   return std::make_unique<FixedWindow>(config.packet_bytes, FixedWindow::Config{.cwnd_packets = packets});
 }
 
-// Whether the argument names the one variant of a scheme that has a default.
+// Whether the argument names `variant`; empty: the scheme's default. Throws if it is neither.
 bool is_variant(std::string_view scheme, std::string_view argument, std::string_view variant) {
   if (argument.empty()) return false;
   if (argument != variant) {
@@ -118,7 +118,7 @@ std::unique_ptr<CongestionController> make_copa(std::string_view argument, const
   return std::make_unique<Copa>(config.packet_bytes, copa);
 }
 
-// FILE or FILE:PREFERENCE; what follows the last colon is a preference when it is a number.
+// FILE or FILE:PREFERENCE; the text after the last colon is a preference if it is a number.
 std::pair<std::string_view, std::optional<double>> split_preference(std::string_view argument) {
   const std::size_t colon = argument.rfind(':');
   if (colon == std::string_view::npos) return {argument, std::nullopt};

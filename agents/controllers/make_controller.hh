@@ -14,7 +14,7 @@ namespace ccgym {
 struct Scheme {
   std::string_view name;
   std::string_view source;    // paper or RFC
-  std::string_view argument;  // what may follow "name:", empty when nothing may
+  std::string_view argument;  // what may follow "name:"; empty if nothing may
 };
 
 // `scheme` is a name of the table, with what the scheme takes after a colon: "copa", "copa:0.1",
@@ -27,8 +27,8 @@ std::vector<Scheme> known_schemes();
 using ControllerFactory = std::unique_ptr<CongestionController> (*)(std::string_view argument,
                                                                     const ControllerConfig& config);
 
-// From now on `make` makes what is called "name:ARGUMENT": of a kind that is not the core's own, and that
-// known_schemes does not list. Before the first run.
+// Registers `make` for the schemes "name:ARGUMENT", a kind that is not part of the core and not listed by
+// known_schemes. Call it before the first run.
 void register_controllers(std::string_view name, ControllerFactory make);
 
 }  // namespace ccgym

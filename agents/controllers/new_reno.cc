@@ -62,7 +62,7 @@ std::vector<Metric> NewReno::metrics() const {
           {"recovery", "", recovery_.active() ? 1.0 : 0.0}};
 }
 
-// RFC 5682 leaves the response open; Linux goes back to where it was, after losses that were none too.
+// RFC 5682 leaves the response open; Linux restores the window, also after spurious losses.
 void NewReno::on_spurious_loss(Time /*now*/, const SpuriousLoss& loss) {
   if (recovery_.undone_by(loss.seq)) {
     before_losses_.cwnd_bytes = std::max(before_losses_.cwnd_bytes, state_.cwnd_bytes);
@@ -72,8 +72,7 @@ void NewReno::on_spurious_loss(Time /*now*/, const SpuriousLoss& loss) {
   std::tie(state_, recovery_) = *std::exchange(before_timeout_, std::nullopt);
 }
 
-// RFC 5681 section 3.1 with RFC 3465's byte counting. A window that is not used says nothing: RFC 9002
-// section 7.8.
+// RFC 5681 section 3.1 with RFC 3465's byte counting. An unused window does not grow: RFC 9002 section 7.8.
 void NewReno::grow(int64_t acked_bytes) {
   if (state_.cwnd_bytes < state_.ssthresh_bytes) {
     state_.cwnd_bytes += acked_bytes;

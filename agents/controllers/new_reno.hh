@@ -25,14 +25,14 @@ class NewReno final : public CongestionController {
     return std::make_unique<NewReno>(*this);
   }
 
-  // What is left of the window after marks.
+  // Part of the window that is kept after marks.
   void keep_on_marks(double share) { kept_on_marks_ = share; }
 
  private:
   struct State {
     int64_t cwnd_bytes{};
     int64_t ssthresh_bytes{};
-    int64_t acked_in_window_bytes{0};  // RFC 3465's bytes_acked: a full window of it opens cwnd by a packet
+    int64_t acked_in_window_bytes{0};  // RFC 3465's bytes_acked: a full window of them adds a packet to cwnd
   };
 
   void answer_congestion(const AckEvent& ack);
@@ -42,9 +42,9 @@ class NewReno final : public CongestionController {
   int64_t packet_bytes_;
   double kept_on_marks_{0.5};
   State state_;
-  // To go back to; until the time-out has proved genuine.
+  // The state to restore if the time-out was spurious; absent once it has proved genuine.
   std::optional<std::pair<State, FastRecovery>> before_timeout_{};
-  State before_losses_{};  // of the last episode
+  State before_losses_{};  // before the last episode of losses
   FastRecovery recovery_;
 };
 

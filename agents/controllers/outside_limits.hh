@@ -1,4 +1,4 @@
-// What a controller from outside asks for, in the units its language speaks: checked before the sender obeys.
+// Checks the limits that a controller from outside sets, in the units of its language, before they are used.
 #pragma once
 
 #include <chrono>
@@ -11,12 +11,12 @@
 
 namespace ccgym {
 
-// All throw std::runtime_error, which names the controller and what it asked for.
+// All throw std::runtime_error, which names the controller and the value.
 int64_t checked_window_bytes(std::string_view controller, double cwnd_packets, int64_t packet_bytes);
 Rate checked_pacing(std::string_view controller, double pacing_mbps);
 Time checked_timer(std::string_view controller, double next_timer_ms);
 
-// After an on_timer: a deadline that is past would be met for ever.
+// After an on_timer: a deadline in the past would fire for ever.
 void check_timer_moved(std::string_view controller, std::optional<Time> next_timer, Time now);
 
 }  // namespace ccgym

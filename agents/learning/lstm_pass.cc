@@ -14,7 +14,8 @@ MatrixView row_major(const float* data, std::size_t rows, std::size_t columns) {
   return {data, rows, columns, static_cast<std::ptrdiff_t>(columns), 1};
 }
 
-// One flow's step: c' = f c + i g, h = o tanh(c'); `gates` holds the arguments of i, f, g and o, then these.
+// One flow's step: c' = f c + i g, h = o tanh(c'). `gates` holds the arguments of i, f, g and o before, and
+// their values afterwards.
 CCGYM_VECTORISED void activate(float* gates, const float* cell, float* next_cell, float* cell_tanh,
                                float* output, std::size_t hidden) {
   const auto sigmoids = [](float* values, std::size_t count) {
@@ -36,8 +37,8 @@ CCGYM_VECTORISED void activate(float* gates, const float* cell, float* next_cell
   for (std::size_t i = 0; i < hidden; ++i) output[i] = open[i] * cell_tanh[i];
 }
 
-// The way back: from the gradient by the output and the cell to that by the gates' arguments, in place of the
-// gates, and by the cell before.
+// The backward step: from the gradients of the output and the cell to those of the gates' arguments, which
+// replace the gates, and of the previous cell.
 CCGYM_VECTORISED void deactivate(float* gates, const float* cell, const float* cell_tanh,
                                  const float* by_output, float* by_cell, std::size_t hidden) {
   for (std::size_t i = 0; i < hidden; ++i) {
@@ -54,7 +55,7 @@ CCGYM_VECTORISED void deactivate(float* gates, const float* cell, const float* c
   }
 }
 
-// [4 H, I + H]: what comes from the observation, then what comes from the hidden state.
+// [4 H, I + H]: the weights of the observation, then those of the hidden state.
 std::vector<float> side_by_side(const LstmSizes& sizes, const LstmParameters& parameters) {
   std::vector<float> both;
   both.reserve(4 * sizes.hidden * (sizes.inputs + sizes.hidden));

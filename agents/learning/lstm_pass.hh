@@ -25,7 +25,7 @@ struct LstmParameters {
 struct LstmGradient {
   std::vector<float> weight_ih{};
   std::vector<float> weight_hh{};
-  std::vector<float> bias{};  // of either
+  std::vector<float> bias{};  // by either of the two, which is the same
 };
 
 class LstmPass {
@@ -38,7 +38,7 @@ class LstmPass {
   [[nodiscard]] const LstmSizes& sizes() const { return sizes_; }
   [[nodiscard]] const std::vector<float>& outputs() const { return outputs_; }  // [N, T, H]
 
-  // Of a loss whose gradient by the outputs is `by_outputs` [N, T, H]; only once.
+  // Gradient of a loss whose gradient by the outputs is `by_outputs` [N, T, H]. Call only once.
   LstmGradient gradient(std::span<const float> by_outputs);
 
  private:
@@ -47,10 +47,10 @@ class LstmPass {
                    std::vector<float>& by_cell);
 
   LstmSizes sizes_;
-  std::size_t width_;               // of what enters the gates: I + H
+  std::size_t width_;               // inputs of the gates: I + H
   std::vector<float> weight_hh_;    // [4 H, H]
   std::vector<float> gate_inputs_;  // [T, N, I + H]: observation and hidden state before each step
-  std::vector<float> gates_;        // [T, N, 4 H], activated; after `gradient` that of their arguments
+  std::vector<float> gates_;        // [T, N, 4 H], activated; after gradient(), that by their arguments
   std::vector<float> cells_;        // [T + 1, N, H]: before each step, and after the last
   std::vector<float> cell_tanhs_;   // [T, N, H]: after each step
   std::vector<float> outputs_;      // [N, T, H]

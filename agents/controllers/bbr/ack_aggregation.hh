@@ -11,7 +11,7 @@ namespace ccgym {
 
 class AckAggregation {
  public:
-  // `limit_bytes`: nothing beyond a window can be one aggregate.
+  // `limit_bytes`: one aggregate cannot exceed a window.
   void on_ack(Time now, int64_t acked_bytes, Rate bw, int64_t limit_bytes) {
     double expected_bytes = bw.bytes_in(now - began_);
     if (static_cast<double>(acked_bytes_) <= expected_bytes) {
@@ -24,7 +24,7 @@ class AckAggregation {
     extra_bytes_.update(std::min(extra_bytes, static_cast<double>(limit_bytes)));
   }
 
-  // After an idle time: the interval begins anew.
+  // After an idle time: begins a new interval.
   void restart(Time now) {
     began_ = now;
     acked_bytes_ = 0;

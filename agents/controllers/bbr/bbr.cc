@@ -51,8 +51,7 @@ void Bbr::update_model(Time now, const AckEvent& ack) {
   set_cwnd(ack);
 }
 
-// Section 4.2.3.4: what was lost leaves the window, which conserves packets for the first round of an
-// episode.
+// Section 4.2.3.4: lost packets leave the window, which conserves packets in the first round of an episode.
 void Bbr::answer_losses(const AckEvent& ack) {
   if (recovery_.episode.begins_with(ack.lost)) {
     if (!recovery_.active) rounds_.begin_at(ack.delivered_bytes - ack.acked_bytes());
@@ -80,7 +79,8 @@ void Bbr::begin_recovery() {
   recovery_.active = true;
 }
 
-// Of an episode whose losses have all arrived, or of a time-out: a recovery from losses before it goes on.
+// Undoes an episode whose lost packets have all arrived, or a time-out. A recovery from earlier losses goes
+// on.
 void Bbr::on_spurious_loss(Time /*now*/, const SpuriousLoss& loss) {
   if (recovery_.episode.undone_by(loss.seq)) {
     undo_losses();
@@ -91,15 +91,15 @@ void Bbr::on_spurious_loss(Time /*now*/, const SpuriousLoss& loss) {
   recovery_ = *std::exchange(before_timeout_, std::nullopt);
 }
 
-// Linux: whatever they seemed to tell of the path is forgotten.
+// Linux: what the losses seemed to show about the path is forgotten.
 void Bbr::undo_losses() {
   cwnd_bytes_ = std::max(cwnd_bytes_, recovery_.prior_cwnd_bytes);
   full_pipe_.forget_growth();
   policer_.forget();
 }
 
-// Linux: an empty path is a fresh one. It is filled at the bandwidth, no queue having been seen, and the
-// smallest RTT needs no probing.
+// Linux: after an idle time the path is empty. It is filled at the bandwidth, as there is no queue, and the
+// min RTT needs no probing.
 void Bbr::on_restart(Time now, Time /*idle*/) {
   restarts_from_idle_ = true;
   aggregation_.restart(now);
@@ -214,8 +214,8 @@ void Bbr::pace_window(Time rtt) {
   pacing_rate_ = kPacingMargin * (kHighGain * window);
 }
 
-// Section 4.2.1. The first round trip says what the initial window is paced by; from then on startup never
-// slows down.
+// Section 4.2.1. The first RTT sets the pacing rate of the initial window; from then on startup never slows
+// down.
 void Bbr::set_pacing(const RttStats& rtt) {
   if (!rtt_is_known_) pace_window(rtt.smoothed);
   rtt_is_known_ = true;

@@ -84,9 +84,9 @@ class Bbr final : public CongestionController {
   std::size_t phase_{0};  // of the gain cycle
   Time phase_began_{};
   Recovery recovery_{};
-  std::optional<Recovery> before_timeout_{};  // until the time-out has proved genuine
+  std::optional<Recovery> before_timeout_{};  // absent once the time-out has proved genuine
   bool restarts_from_idle_{false};            // until an ACK comes
-  bool held_back_{false};                     // this ACK, for the sake of the smallest RTT
+  bool held_back_{false};                     // at this ACK, to probe for the min RTT
   Random random_;
 };
 

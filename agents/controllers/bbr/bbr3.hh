@@ -55,7 +55,7 @@ class Bbr3 final : public CongestionController {
 
   // What a recovery's losses may change, as it was before (section 5.5.11.1).
   struct BeforeLoss {
-    std::optional<Mode> left_mode{};  // by which the flow would not have gone on without the losses
+    std::optional<Mode> left_mode{};  // the mode that was left because of the losses only
     InflightBounds bounds{};
   };
 
@@ -131,8 +131,8 @@ class Bbr3 final : public CongestionController {
   RoundCounter rounds_{};
   AckAggregation aggregation_{};
   Random random_;
-  int64_t delivered_bytes_{0};        // as the last ACK told: neither restarts nor spurious losses do
-  int64_t cwnd_filled_in_round_{-2};  // the last one in which nothing more was allowed in flight
+  int64_t delivered_bytes_{0};        // at the last ACK; not known at restarts and spurious losses
+  int64_t cwnd_filled_in_round_{-2};  // the last round in which the window was full
   int64_t drain_began_in_round_{0};
 
   RecentMax<2> max_bw_mbps_{};  // of two probing cycles
@@ -153,13 +153,13 @@ class Bbr3 final : public CongestionController {
   int lost_ranges_in_round_{0};  // discontiguous ones
   uint64_t lost_range_ends_at_seq_{UINT64_MAX};
   Recovery recovery_{};
-  std::optional<Recovery> before_timeout_{};  // until the time-out has proved genuine
+  std::optional<Recovery> before_timeout_{};  // absent once the time-out has proved genuine
   bool restarts_from_idle_{false};            // until an ACK comes
   double prior_cwnd_bytes_{0};
   BeforeLoss before_loss_{};
 
   AckPhase ack_phase_{AckPhase::idle};
-  bool samples_probe_{false};        // BBR.is_bw_probe_sample: a loss tells of the present probing
+  bool samples_probe_{false};        // BBR.is_bw_probe_sample: a loss is due to the present probing
   bool probed_too_high_{false};      // BBR.prev_probe_too_high
   bool probed_with_caution_{false};  // BBR.prev_probe_precautionary
   ProbeWait wait_{};
@@ -168,7 +168,7 @@ class Bbr3 final : public CongestionController {
   MinRttFilter min_rtt_{std::chrono::seconds{5}};  // section 2.16.2: ProbeRTTInterval
   std::optional<Time> probe_rtt_until_{};
   bool probe_rtt_round_done_{false};
-  bool held_back_{false};  // this ACK, for the sake of the smallest RTT
+  bool held_back_{false};  // at this ACK, to probe for the min RTT
 };
 
 }  // namespace ccgym

@@ -1,4 +1,4 @@
-// Sections 5.5.10 and 5.5.11: what losses tell, and marks, and how it is taken back.
+// Sections 5.5.10 and 5.5.11: the response to losses and marks, and how it is undone.
 #include <algorithm>
 #include <utility>
 
@@ -51,7 +51,7 @@ void Bbr3::adapt_lower_bounds() {
   bounds_.shortterm_bytes = std::min(bounds_.shortterm_bytes, by_marks);
 }
 
-// As with losses, the probing has gone too far when too much of a round comes marked.
+// As with losses, the probing has gone too far if too large a share of a round is marked.
 void Bbr3::check_marks(Time now, const AckedPacket& newest, bool app_limited) {
   if (samples_probe_ && rounds_.begins() && marks_.rounds_too_high() > 0)
     bound_inflight(now, static_cast<double>(newest.inflight_bytes_at_departure), app_limited);
@@ -80,13 +80,14 @@ void Bbr3::bound_inflight(Time now, double inflight_bytes, bool app_limited) {
   start_down(now);
 }
 
-// What comes in recovery, be it of a time-out, belongs to it.
+// Losses during a recovery, also that of a time-out, belong to it.
 void Bbr3::save_before_loss() {
   save_cwnd();
   if (!recovery_.active) before_loss_ = {.left_mode = {}, .bounds = bounds_};
 }
 
-// Of an episode whose losses have all arrived, or of a time-out: a recovery from losses before it goes on.
+// Undoes an episode whose lost packets have all arrived, or a time-out; a recovery from earlier losses goes
+// on.
 void Bbr3::on_spurious_loss(Time /*now*/, const SpuriousLoss& loss) {
   if (recovery_.episode.undone_by(loss.seq)) {
     recovery_.active = false;

@@ -1,4 +1,4 @@
-// Section 5.3.4: the smallest RTT, looked for with a short queue when it has not shown itself for long.
+// Section 5.3.4: probes for the min RTT with a short queue if it has not been seen for long.
 #include <algorithm>
 
 #include "agents/controllers/bbr/bbr3.hh"
@@ -52,7 +52,7 @@ void Bbr3::leave_probe_rtt(Time now) {
   mode_ = Mode::cruise;
 }
 
-// Section 5.4.1: an empty path is filled at the bandwidth, and the smallest RTT needs no probing.
+// Section 5.4.1: an empty path is filled at the bandwidth, and the min RTT needs no probing.
 void Bbr3::on_restart(Time now, Time /*idle*/) {
   restarts_from_idle_ = true;
   aggregation_.restart(now);

@@ -44,8 +44,8 @@ bool Bbr3::adapt_long_term(const AckEvent& ack) {
   return false;
 }
 
-// A round after the probing has ended there is no more to learn from it. Where it was cautious and lost
-// nothing, another one may be bold (section 5.3.3.6).
+// One round after the probing has ended, its effect has been seen. If it was cautious and lost nothing, the
+// next one may be bold (section 5.3.3.6).
 void Bbr3::end_feedback(const RateSample& rate) {
   samples_probe_ = false;
   ack_phase_ = AckPhase::idle;
@@ -104,8 +104,8 @@ bool Bbr3::is_time_to_cruise(int64_t inflight_bytes) const {
   return static_cast<double>(inflight_bytes) <= most_bytes;
 }
 
-// Where the last probing lost too much, this one goes no further than to the bound. While the bound holds the
-// flow back, the bandwidth cannot be seen to have stopped growing.
+// If the last probing lost too much, this one stops at the bound. While the bound limits the flow, it does
+// not count that the bandwidth has stopped growing.
 bool Bbr3::is_time_to_go_down(const AckEvent& ack, double bw_mbps) {
   if (probed_too_high_ && static_cast<double>(ack.inflight_bytes) >= bounds_.longterm_bytes) {
     probed_with_caution_ = true;

@@ -1,6 +1,6 @@
-// How much of a flow's data comes marked, from round to round: after Google's BBR v3, for draft-ietf-ccwg-bbr
-// leaves the answer to marks open and asks only that each is taken for congestion. There, paths of more than
-// 5 ms are left out; a flow that asks for marks answers them on any path.
+// The share of a flow's data that is marked, round by round, after Google's BBR v3: draft-ietf-ccwg-bbr
+// leaves the response to marks open and only requires that each counts as congestion. Google's leaves out
+// paths of more than 5 ms; here, a flow that uses ECN responds to marks on any path.
 #pragma once
 
 #include <algorithm>
@@ -10,9 +10,9 @@ namespace ccgym {
 
 class EcnShare {
  public:
-  static constexpr double kTooHigh = 0.5;  // of a round's packets: this is no passing queue
+  static constexpr double kTooHigh = 0.5;  // of a round's packets: too many for a passing queue
 
-  // What an ACK tells, the last one of its round or not.
+  // Counts an ACK; `ends_round`: whether it is the last one of its round.
   void on_ack(int64_t acked_packets, int64_t marked_packets, bool ends_round) {
     acked_packets_ += acked_packets;
     marked_packets_ += marked_packets;
@@ -24,9 +24,9 @@ class EcnShare {
     acked_packets_ = marked_packets_ = 0;
   }
 
-  // The share of the rounds up to now, the later ones counting more; it begins with all.
+  // The share over the rounds so far, weighted towards later ones; it begins at 1.
   [[nodiscard]] double alpha() const { return alpha_; }
-  [[nodiscard]] int rounds_too_high() const { return rounds_too_high_; }  // one after the other, up to now
+  [[nodiscard]] int rounds_too_high() const { return rounds_too_high_; }  // in a row, up to now
 
  private:
   static constexpr double kGain = 1.0 / 16;

@@ -1,5 +1,5 @@
-// What losses and marks have taught of the path: how much may be in flight in the long term, and until the
-// next probing (draft-ietf-ccwg-bbr-06: inflight_longterm, inflight_shortterm, bw_shortterm).
+// Bounds learnt from losses and marks: how much may be in flight in the long term, and until the next probing
+// (draft-ietf-ccwg-bbr-06: inflight_longterm, inflight_shortterm, bw_shortterm).
 #pragma once
 
 #include <algorithm>
@@ -16,13 +16,13 @@ struct InflightBounds {
   double shortterm_bytes{kNone};
   double shortterm_bw_mbps{kNone};
 
-  // Section 5.5.10.3: after losses no less than what was delivered of late.
+  // Section 5.5.10.3: after losses, at least what was delivered recently.
   void lower_for_losses(double delivered_bytes, double delivered_mbps, double max_bw_mbps) {
     if (shortterm_bw_mbps == kNone) shortterm_bw_mbps = max_bw_mbps;
     shortterm_bw_mbps = std::max(delivered_mbps, kBeta * shortterm_bw_mbps);
     shortterm_bytes = std::max(delivered_bytes, kBeta * shortterm_bytes);
   }
-  // After marks of such a share, of what was in flight alone.
+  // The short-term bound on the inflight after marks on this share of the packets; other bounds stay.
   [[nodiscard]] double lowered_for_marks(double share) const {
     return (1 - kMarkFactor * share) * shortterm_bytes;
   }
@@ -31,7 +31,7 @@ struct InflightBounds {
   }
   void forget_short_term() { shortterm_bw_mbps = shortterm_bytes = kNone; }
 
-  // The wider of both, in all respects: what narrowed this one was no sign of the path.
+  // Takes the wider of both for each bound: the losses that narrowed this one were spurious.
   void widen(const InflightBounds& other) {
     longterm_bytes = std::max(longterm_bytes, other.longterm_bytes);
     shortterm_bytes = std::max(shortterm_bytes, other.shortterm_bytes);

@@ -1,6 +1,6 @@
-// The smallest RTT, and when it is to be looked for with a short queue (draft-ietf-ccwg-bbr-06, section
-// 5.3.4.3): of the last 10 s, refreshed by the smallest one of the last 5 s, for a probing lowers the queue
-// for the second one only. In version 1 both are of 10 s, and so the same.
+// The min RTT, and when to probe for it with a short queue (draft-ietf-ccwg-bbr-06, section 5.3.4.3): the
+// smallest RTT of the last 10 s, refreshed by that of the last 5 s, because a probing is due when the second
+// one is old. In version 1 both times are 10 s, so the two are the same.
 #pragma once
 
 #include <chrono>
@@ -13,7 +13,7 @@ class MinRttFilter {
  public:
   explicit MinRttFilter(Time probe_interval) : probe_interval_{probe_interval} {}
 
-  // True: the smallest RTT has not shown itself for so long that a probing is due.
+  // Returns true if the min RTT has not been seen for so long that a probing is due.
   bool update(Time now, Time rtt) {
     const bool probe_is_due = now > recent_at_ + probe_interval_;
     if (rtt < recent_ || probe_is_due) {
@@ -27,7 +27,7 @@ class MinRttFilter {
     return probe_is_due;
   }
 
-  // It has been looked for: the next probing is due an interval from now.
+  // A probing has ended: the next one is due an interval from now.
   void on_probed(Time now) { recent_at_ = now; }
 
   [[nodiscard]] bool known() const { return min_ != Time::max(); }
