@@ -20,7 +20,7 @@ export PYTHON
 unexport PYTHONDONTWRITEBYTECODE
 # ninja has its own jobs, and complains of make's, which a recipe does not hand on.
 in_venv := MAKEFLAGS= PATH="$(CURDIR)/.venv/bin:$$PATH"
-cpp_files := find agents deploy envs tests transport tunnel \( -name '*.cc' -o -name '*.hh' \) -print0
+cpp_files := find agents bench deploy envs tests transport tunnel \( -name '*.cc' -o -name '*.hh' \) -print0
 
 .PHONY: another-interpreter help train test quick bench docs oldest setup build check tidy cpp-tests cpp-tests-build fuzz fuzz-cpp fuzz-python format system-packages test-packages network
 

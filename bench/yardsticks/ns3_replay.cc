@@ -78,8 +78,8 @@ class Replay {
     timeouts_ += state == ns3::TcpSocketState::CA_LOSS;
   }
   void print(std::ostream& out) const {
-    out << std::setprecision(9) << "{\"retransmissions\": " << retransmissions_ << ", \"timeouts\": " << timeouts_
-        << ", \"packets\": [";
+    out << std::setprecision(9) << "{\"retransmissions\": " << retransmissions_
+        << ", \"timeouts\": " << timeouts_ << ", \"packets\": [";
     for (std::size_t i = 0; i < packets_.size(); ++i) {
       const Sent& each = packets_[i];
       out << (i ? ", [" : "[") << each.sent_ms << ", " << each.bytes << ", ";
