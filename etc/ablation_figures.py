@@ -1,7 +1,7 @@
-"""Prints what `indigo2` reaches with the core that is compiled now, for ablation.py.
+"""Prints the figures of `indigo2` with the core as it is compiled now, for ablation.py.
 
-Usage: ablation_figures.py LINKS SEED. One JSON object: for each column a list of figures, one for each link
-or run, in the same order whatever is compiled.
+Usage: ablation_figures.py LINKS SEED. Prints one JSON object: for each column a list of figures, one for each
+link or run, in the same order for every build of the core.
 """
 
 import json
@@ -51,33 +51,33 @@ def log_power(metrics: FlowMetrics) -> float:
 
 
 def log_power_alone(scheme: str, emulator: NamedEmulator) -> float:
-    """On a host that is always there."""
+    """Log power on a host that never stalls."""
     return log_power(run_measured(emulator, scheme, ALONE_S))
 
 
 def log_power_on_stalling_host(scheme: str, seed: int, spec: EmulatorSpec) -> float:
-    """As on the busy hosts of real runs."""
+    """Log power on a host that stalls, like the busy hosts of real runs."""
     return log_power(run_as_drawn(spec.drawn(seed), scheme, STALLING_S, jitter=True, seed=seed))
 
 
 def share_percent(scheme: str, rivalry: Rivalry, seed: int, number: int) -> float:
-    """Of all that is delivered beside rivals."""
+    """The scheme's share of all that is delivered, beside rivals, in %."""
     return last_percent(delivered_packets(scheme, rivalry, contested_link(seed, number)))
 
 
 def early_share_percent(scheme: str, seed: int, number: int) -> float:
-    """The same of the first half minute beside a Cubic."""
+    """The same share in the first half minute beside a Cubic, in %."""
     link = contested_link(seed, number)
     return last_percent(delivered_packets(scheme, CUBIC, link, LATE_S + EARLY_S, EARLY_S))
 
 
 def last_percent(packets: Sequence[int]) -> float:
-    """What the last one has of all."""
+    """The last flow's share of all packets, in %."""
     return 100 * packets[-1] / max(1, sum(packets))
 
 
 def figures(links: int, seed: int) -> dict[str, list[float]]:
-    """Every column's."""
+    """The figures of every column."""
     scheme = select_native("indigo2")
     alone = [NamedEmulator(spec.name, spec) for spec in random_emulators(4 * links, seed, Split.TEST)]
     with ThreadPoolExecutor() as executor:

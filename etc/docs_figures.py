@@ -1,4 +1,4 @@
-"""The figures of the documentation, made anew: `.venv/bin/python etc/docs_figures.py [NAME ...]`.
+"""Makes the figures of the documentation again: `.venv/bin/python etc/docs_figures.py [NAME ...]`.
 
 The plots of the concepts come from runs in the twin, on fixed seeds. `report` and `tensorboard` are
 screenshots of the real pages in headless Chromium, after an evaluation and a short training.
@@ -39,7 +39,7 @@ from playwright.sync_api import Page, sync_playwright
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "figures"
 PROGRAMS = Path(sys.executable).parent
 MOST_BYTES = 150_000
-"""Of a figure."""
+"""Size of a figure."""
 WAIT_S = 120
 SMALL = ("synthetic/20mbps-40ms", "calibrated/nepal", "calibrated/india")
 
@@ -133,7 +133,7 @@ def schemes() -> Figure:
 
 
 def emulators() -> Figure:
-    """What links of each kind can deliver over time."""
+    """The capacity of links of each kind over time."""
     figure, (axes,) = _figure(1, "time (s)")
     kinds = {
         "constant": LinkSpec(rate_mbps=12),
@@ -196,7 +196,7 @@ def metrics() -> Figure:
 
 
 def splits() -> Figure:
-    """The policy beside Copa on random links that it may and on links that it cannot have met."""
+    """The policy beside Copa on random links that it may have seen in training, and on unseen ones."""
     figure, (axes,) = _figure(1, "log power of indigo2 less that of Copa, same draw")
     for name in ("train", "test"):
         links = select_emulators(f"random:{name}:60")
@@ -303,7 +303,7 @@ SCREENSHOTS: dict[str, Callable[[Page], None]] = {each.__name__: each for each i
 
 
 def main(names: list[str]) -> None:
-    """Makes those named, or all."""
+    """Makes the named figures, or all of them."""
     mpl.rcParams.update(
         {"svg.hashsalt": "ccgym", "svg.fonttype": "path", "axes.grid": True, "grid.alpha": 0.3}
     )
@@ -326,7 +326,7 @@ def _figure(rows: int, time_label: str) -> tuple[Figure, tuple[Any, ...]]:
 
 
 def _binned(times_ms: Any, values: Any, bin_ms: int) -> tuple[Any, Any]:
-    """Means in bins, at their times in s: a figure holds no more."""
+    """Means in bins, at their times in s: a figure shows no finer detail."""
     bins = (times_ms // bin_ms).astype(int)
     counts = np.bincount(bins)
     present = counts > 0

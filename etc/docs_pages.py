@@ -1,4 +1,4 @@
-"""What of the documentation is made from code: the page of the commands, and where docstrings are found."""
+"""The parts of the documentation that are made from code: the page of commands, and the API's docstrings."""
 
 import argparse
 import configparser
@@ -14,11 +14,11 @@ from mkdocs.structure.files import File, Files
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "build" / "docstrings" / "ccgym"
-"""Links to the packages alone: `.pkg/ccgym` is the whole checkout, with a `.venv` that takes minutes."""
+"""Links to the packages only: `.pkg/ccgym` is the whole checkout, and a scan of its `.venv` takes minutes."""
 
 
 def on_startup(**_: object) -> None:
-    """Called by mkdocs first: where docstrings are looked for has to be there when its plugins begin."""
+    """Called by mkdocs first: makes the links, which its plugins need when they start."""
     setup = configparser.RawConfigParser()
     setup.read(ROOT / "setup.cfg")
     shutil.rmtree(PACKAGE, ignore_errors=True)
@@ -36,7 +36,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def commands_page() -> str:
-    """Every command's help, as it prints it."""
+    """A page with the `--help` text of every command."""
     sections = [f"## {name}\n\n```text\n{help_of(parser)}```\n" for name, parser in parsers(build_parser())]
     return "# Commands\n\nMade from the command's own `--help`.\n\n" + "\n".join(sections)
 

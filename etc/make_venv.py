@@ -1,7 +1,7 @@
-"""Makes .venv with all the packages that setup.cfg asks for; again when it is there already: an update.
+"""Makes .venv with all packages that setup.cfg asks for; updates it if it exists.
 
-make_venv.py tools: makes it, with what the C++ build needs; make_venv.py: the others, while that compiles.
-Runs on any Python 3, to be able to say which one is needed.
+`make_venv.py tools` makes it with what the C++ build needs; `make_venv.py` adds the other packages while the
+build compiles. Runs on any Python 3, so that it can say which version is needed.
 """
 
 import configparser

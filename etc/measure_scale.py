@@ -1,6 +1,6 @@
-"""What a run in the twin costs, for docs/scale.md: `.venv/bin/python etc/measure_scale.py`.
+"""Measures the cost of a run in the twin, for docs/scale.md: `.venv/bin/python etc/measure_scale.py`.
 
-Seconds of processor time, of this process alone, so that other work on the machine hardly counts.
+Times are processor time of this process, on which other work on the machine has little effect.
 """
 
 import time
@@ -34,7 +34,7 @@ def main() -> None:
 
 
 def show(rate_mbps: float, flows: int) -> None:
-    """A row: Cubic on a link of this rate, 40 ms of round trip, one BDP of queue."""
+    """Prints a row: Cubic on a link of this rate with an RTT of 40 ms and a queue of 1 BDP."""
     queue = max(10, round(rate_mbps * 1e3 * 40 / 12e3))
     link = LinkSpec(rate_mbps=rate_mbps, queue="droptail", packets=queue)
     spent, packets = cost(EmulatorSpec(name="path", delay_ms=20, uplink=link), ["cubic"] * flows)
@@ -42,7 +42,7 @@ def show(rate_mbps: float, flows: int) -> None:
 
 
 def cost(spec: EmulatorSpec, controllers: list[str]) -> tuple[float, int]:
-    """Of a run: processor time, and packets sent."""
+    """Processor time of a run in s, and the number of packets sent."""
     path, flows = spec.to_path(), [_core.Flow(controller) for controller in controllers]
     begun_s = time.process_time()
     records = _core.simulate(path, flows, seconds=SECONDS, seed=1)

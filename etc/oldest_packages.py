@@ -1,7 +1,7 @@
 """Makes a copy of the project in build/oldest, with the oldest packages that setup.cfg claims: `make oldest`.
 
-What the tests themselves need is as new as these allow. Fails where the oldest that can be had beside the
-others is newer than what is claimed: such a claim says nothing.
+Packages that only the tests need are as new as these allow. Fails if the oldest version that can be installed
+beside the others is newer than the claimed one: then the claim is untested.
 """
 
 import configparser
@@ -21,11 +21,11 @@ TEST_TOOLS = ["hypothesis", "lz4", "pip", "pytest", "pytest-timeout", "pytest-xd
 EXTRAS = ("ray", "dataset", "track")
 QUICK_S = 60
 INSTALL_S = 3600
-"""PyTorch alone is gigabytes."""
+"""Time limit of the installation: PyTorch alone has gigabytes."""
 
 
 def claims(setup: configparser.RawConfigParser) -> list[str]:
-    """All that ccgym is used with or built with, as setup.cfg asks for it."""
+    """The requirements of setup.cfg: all packages with which ccgym is built or used."""
     extras = setup["options.extras_require"]
     tools = [each for each in extras["dev"].split() if name_of(each) in BUILD_TOOLS]
     optional = [each for extra in EXTRAS for each in extras[extra].split()]
@@ -38,13 +38,13 @@ def name_of(requirement: str) -> str:
 
 
 def least_version(requirement: str) -> str | None:
-    """The oldest version that is claimed; None where there is no such claim."""
+    """The oldest version that a requirement allows; None if it names none."""
     found = re.search(r">=([0-9.]+)", requirement)
     return found[1] if found else None
 
 
 def untrue(wanted: Sequence[str], installed: Mapping[str, str]) -> list[str]:
-    """What was asked for from a version on that cannot be had, or that no test has seen."""
+    """The requirements of which a newer version than the oldest allowed is installed, with that version."""
     return [
         f"{each}: {installed[name_of(each)]} is the oldest beside the others"
         for each in wanted
@@ -53,15 +53,15 @@ def untrue(wanted: Sequence[str], installed: Mapping[str, str]) -> list[str]:
 
 
 def is_version(claimed: str | None, installed: str) -> bool:
-    """Whether these are one: 2.9 is 2.9.0, and 77 is 77.0.1, the first of its number that there is."""
+    """Whether the versions agree: 2.9 is 2.9.0, and 77 is 77.0.1, the first release of that number."""
     return claimed is not None and [*claimed.split(".")] == installed.split(".")[: claimed.count(".") + 1]
 
 
 def run(argv: Sequence[str | Path], most_s: float) -> str:
-    """What a command prints; of what it complains, the terminal hears.
+    """Runs a command and returns its stdout; its stderr goes to the terminal.
 
     Raises:
-        SystemExit: it failed, or took longer than that; after one line.
+        SystemExit: the command failed, or took longer than `most_s`; after one line.
     """
     command = " ".join(map(str, argv[:3]))
     try:
@@ -74,14 +74,14 @@ def run(argv: Sequence[str | Path], most_s: float) -> str:
 
 
 def check_uv() -> None:
-    """Raises SystemExit, after one line: uv is not there."""
+    """Raises SystemExit, after one line, if uv is not installed."""
     if not os.access(UV, os.X_OK):
         print(f"make oldest: {UV}: not there, or no program: `make setup` installs it", file=sys.stderr)
         sys.exit(2)
 
 
 def copy_project() -> None:
-    """What git knows, as it is at present; what was built there before is kept."""
+    """Copies the tracked files in their present state; earlier build output there is kept."""
     for name in run(["git", "ls-files", "-z"], QUICK_S).rstrip("\0").split("\0"):
         (FOLDER / name).parent.mkdir(parents=True, exist_ok=True)
         if (ROOT / name).is_symlink():
@@ -90,7 +90,7 @@ def copy_project() -> None:
 
 
 def install(python: Path, wanted: Sequence[str]) -> dict[str, str]:
-    """The versions of what is there afterwards."""
+    """Installs the packages; returns the versions of all that are installed then."""
     uv_pip: list[str | Path] = [UV, "pip"]
     options = ["--quiet", "--python", python]
     oldest = [*uv_pip, "install", *options, "--resolution", "lowest-direct", *wanted]
@@ -105,7 +105,7 @@ def install(python: Path, wanted: Sequence[str]) -> dict[str, str]:
 
 
 def main() -> None:
-    """Copies, installs, and says what is not so."""
+    """Copies the project, installs the packages, and reports requirements that are not true."""
     check_uv()
     setup = configparser.RawConfigParser()
     setup.read(ROOT / "setup.cfg")

@@ -1,4 +1,4 @@
-"""DAgger with its loop in sight: the learner runs, the oracle says what was right, PyTorch fits it.
+"""DAgger with a visible loop: the learner runs, the oracle gives the right actions, PyTorch fits them.
 
 Mean log power on the twelve links after 100 s of a core: -2.78; indigo2 has -2.40, random actions -5.76.
 """
@@ -18,7 +18,7 @@ MIDDLE = 0.5
 
 
 def main(iterations: int) -> float:
-    """Trains, and says what came of it."""
+    """Trains, and returns the policy's mean log power on the twelve links."""
     torch.manual_seed(1)
     network = nn.Sequential(nn.Linear(30, 64), nn.Tanh(), nn.Linear(64, 64), nn.Tanh(), nn.Linear(64, 1))
     optimiser = torch.optim.Adam(network.parameters(), lr=3e-3)
@@ -55,10 +55,10 @@ def main(iterations: int) -> float:
             seen, _, _, _, info = envs.step(right[:, None] if iteration == 0 else act(seen))
             time_ms = info["time_ms"]
 
-        # Append: the oldest is dropped.
+        # Append to the dataset; the oldest part is dropped.
         data = [*data, (torch.cat(observations), torch.cat(labels))][-KEPT:]
 
-        # Fit: to a random choice of all that is kept.
+        # Fit to random parts of the dataset.
         inputs, targets = (torch.cat(parts) for parts in zip(*data, strict=True))
         for rows in torch.randperm(len(inputs))[: 2 * FLOWS * STEPS].split(1024):
             loss = (network(inputs[rows])[:, 0] - targets[rows]).abs().mean()

@@ -5,7 +5,7 @@ from twelve_links import mean_log_power
 
 
 def main() -> float:
-    """Runs, and says what came of it."""
+    """Runs random actions, and returns their mean log power on the twelve links."""
     generator = np.random.default_rng(1)
     power = mean_log_power(
         lambda seen: generator.uniform(-1, 1, (len(seen), 1)).astype(np.float32), "scale_free", "log_window"

@@ -1,4 +1,4 @@
-"""PPO with RLlib, on environments that stand side by side.
+"""PPO with RLlib, on environments side by side.
 
 RLlib's own requirements ask for an older Gymnasium; with ours it needs
 `pip install ray dm-tree lz4 pandas pyarrow tensorboardX`.
@@ -24,7 +24,7 @@ FLOWS, STEPS, EPISODE_STEPS, SPREADS = 32, 200, 400, 5
 
 
 def make_env(_: object) -> gym.Env:
-    """One flow; RLlib begins with a spread of 1, which is far too much for what doubles windows."""
+    """One flow with scaled actions: RLlib starts with a spread of 1, far too much for doubling windows."""
     env = gym.make(
         "ccgym/Path-v0",
         max_episode_steps=EPISODE_STEPS,
@@ -37,7 +37,7 @@ def make_env(_: object) -> gym.Env:
 
 
 def main(iterations: int) -> float:
-    """Trains, and says what came of it."""
+    """Trains, and returns the policy's mean log power on the twelve links."""
     ray.init(num_cpus=1, include_dashboard=False, log_to_driver=False, logging_level="ERROR")
     register_env("path", make_env)
     config = (
@@ -61,7 +61,7 @@ def main(iterations: int) -> float:
     algorithm = config.build_algo()
     for iteration in range(1, iterations + 1):
         result = algorithm.train()
-        if iteration % 6 == 0:  # episodes end in every second one
+        if iteration % 6 == 0:  # episodes end in every second iteration
             told = result["env_runners"]["episode_return_mean"] / EPISODE_STEPS
             print(f"iteration {iteration}: reward {told:.3f}", flush=True)
     module = algorithm.get_module()
@@ -69,7 +69,7 @@ def main(iterations: int) -> float:
     def act(seen: np.ndarray) -> np.ndarray:
         with torch.no_grad():
             outputs = module.forward_inference({"obs": torch.from_numpy(seen)})["action_dist_inputs"]
-        mean = outputs[:, :1]  # the logarithm of the spread is beside it
+        mean = outputs[:, :1]  # the other half is the logarithm of the spread
         return (mean / SPREADS).clamp(-1, 1).numpy()
 
     power = mean_log_power(act, "scale_free", "log_window")

@@ -15,14 +15,14 @@ FLOWS, EPISODE_STEPS = 96, 400
 
 
 def reward(info, link_mbps, empty_rtt_ms):
-    """Share of the link, less what its queue costs and loss."""
+    """Share of the link minus penalties for queueing and loss."""
     late = np.where(info["delay_ms"] > 0, info["delay_ms"] / empty_rtt_ms - 1, 0)
     share = np.minimum(info["throughput_mbps"] / link_mbps, 1.2)
     return share * (1.5 - 0.5 * late.clip(0, 4)) - info["loss"]
 
 
 def main(iterations: int) -> float:
-    """Trains, saves, and says what came of it."""
+    """Trains, saves, and returns the policy's mean log power on the twelve links."""
     envs = gym.make_vec(
         "ccgym/Path-v0",
         num_envs=FLOWS,

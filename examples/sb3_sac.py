@@ -16,7 +16,7 @@ FLOWS, EPISODE_STEPS = 64, 400
 
 
 def main(steps: int) -> float:
-    """Trains for so many steps of all flows, saves, and says what came of it."""
+    """Trains for `steps` steps of all flows, saves, and returns the mean log power on the twelve links."""
     envs = gym.make_vec(
         "ccgym/Path-v0",
         num_envs=FLOWS,
@@ -34,7 +34,7 @@ def main(steps: int) -> float:
         gradient_steps=2,
         gamma=0.97,
         ent_coef=0.01,
-        learning_rate=lambda left: 1e-3 * left,  # or its last steps undo what the first have learnt
+        learning_rate=lambda left: 1e-3 * left,  # otherwise the last steps undo what was learnt
         policy_kwargs={"net_arch": [64, 64]},
         seed=1,
         device="cpu",

@@ -1,4 +1,4 @@
-"""What the examples are measured by: mean log power over twelve links that no training sees."""
+"""The measure of the examples: mean log power over twelve links that no training sees."""
 
 from collections.abc import Callable
 
@@ -34,8 +34,8 @@ def mean_log_power(act: Callable[[np.ndarray], np.ndarray], features: str, actio
 
 
 def shipped() -> float:
-    """The same of the policy that ships, its network alone."""
-    import torch  # late, and what brings it: random actions do without, and it takes longer than they do
+    """The same measure for the shipped policy, with its network only, without the companion."""
+    import torch  # late: random actions do not need it, and its import takes longer than they run
     from ccgym.agents.policy_file import load_policy
     from ccgym.agents.shipped import policy_path
 

@@ -1,4 +1,4 @@
-// A controller of one's own: additive increase, multiplicative decrease, with marks taken for losses.
+// A controller with additive increase and multiplicative decrease that responds to marks as to losses.
 #pragma once
 
 #include "transport/congestion_controller.hh"

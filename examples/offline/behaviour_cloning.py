@@ -1,10 +1,10 @@
-"""Behaviour cloning on episodes of others: answer as the best of them did.
+"""Behaviour cloning on episodes of other schemes: imitates the best of them.
 
     ccgym dataset --schemes copa,vegas,bbr,cubic --emulators random:train:150 --out episodes
     python examples/offline/behaviour_cloning.py episodes
 
-Mean log power on the twelve links after 30 s of a core: -2.86; of the data have
-Copa -2.50, Vegas -2.68, BBR -3.12, Cubic -3.91.
+Mean log power on the twelve links after 30 s of a core: -2.86. The schemes of the data have
+-2.50 (Copa), -2.68 (Vegas), -3.12 (BBR) and -3.91 (Cubic).
 """
 
 import argparse
@@ -19,7 +19,7 @@ from episodes import INPUTS, load, measure, perceptron
 
 
 def main(folder: Path, steps: int) -> float:
-    """Trains, and says what came of it."""
+    """Trains, and returns the policy's mean log power on the twelve links."""
     torch.manual_seed(1)
     torch.set_num_threads(1)
     episodes = load(folder)

@@ -1,4 +1,4 @@
-"""What the offline examples share: a dataset as networks see it, and how a policy is measured."""
+"""Common parts of the offline examples: a dataset as input of networks, and the measurement of a policy."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,10 +16,10 @@ from twelve_links import LINKS, mean_log_power
 
 INPUTS = ScaleFreeFeatures.size
 PREVIOUS_ACTION = 19
-"""Of the inputs, left out: who is shown it learns to repeat it, and nothing else."""
+"""The input that is left out: a network that sees it learns only to repeat it."""
 AHEAD = 10
-"""Steps. A window is the sum of all changes before, errors included: over ten steps it shows what a scheme is
-after, and what comes of it; over a single one there is hardly more than noise."""
+"""Steps over which changes are averaged. A window is the sum of all earlier changes, with their errors: ten
+steps show the aim of a scheme and its effect; a single step shows hardly more than noise."""
 NAMES = _core.RAW_FEATURES
 
 
@@ -62,7 +62,7 @@ def _changes(raw: np.ndarray, actions: np.ndarray) -> np.ndarray:
 
 
 def _ahead(values: np.ndarray) -> torch.Tensor:
-    """Each one's mean with those of the next steps, as far as there are any."""
+    """The mean of each value and those of the next steps, as far as there are any."""
     sums = np.concatenate([[0.0], np.cumsum(values, dtype=np.float64)])
     first = np.arange(len(values))
     last = np.minimum(first + AHEAD, len(values))
@@ -70,7 +70,7 @@ def _ahead(values: np.ndarray) -> torch.Tensor:
 
 
 def _scale_free(raws: list[np.ndarray], changes: list[np.ndarray]) -> np.ndarray:
-    """What an environment with `features="scale_free"` shows: (steps, episodes, INPUTS)."""
+    """Observations as of an environment with `features="scale_free"`, (steps, episodes, INPUTS)."""
     features, longest = ScaleFreeFeatures(len(raws)), max(len(raw) for raw in raws)
     seen = np.zeros((longest, len(raws), INPUTS), np.float32)
     for step in range(longest):
@@ -89,7 +89,7 @@ def perceptron(inputs: int, outputs: int) -> nn.Sequential:
 
 
 def measure(act: Callable[[torch.Tensor], torch.Tensor], loaded: list[Episode]) -> float:
-    """Prints what a policy reaches on the twelve links, beside the schemes of the data."""
+    """Prints a policy's mean log power on the twelve links beside those of the data's schemes; returns it."""
     links = select_emulators(LINKS)
     for scheme in sorted({one.scheme for one in loaded}):
         measured = [run_measured(link, scheme, 10) for link in links]

@@ -1,10 +1,10 @@
-"""Implicit Q-learning (Kostrikov, Nair, Levine, ICLR 2022) on episodes of others, good and bad.
+"""Implicit Q-learning (Kostrikov, Nair, Levine, ICLR 2022) on episodes of other schemes, good and bad.
 
     ccgym dataset --schemes copa,vegas,bbr,cubic --emulators random:train:150 --out episodes
     python examples/offline/iql.py episodes
 
-Mean log power on the twelve links after 90 s of a core: -2.77; of the data have
-Copa -2.50, Vegas -2.68, BBR -3.12, Cubic -3.91.
+Mean log power on the twelve links after 90 s of a core: -2.77. The schemes of the data have
+-2.50 (Copa), -2.68 (Vegas), -3.12 (BBR) and -3.91 (Cubic).
 """
 
 import argparse
@@ -23,7 +23,7 @@ MOST_WEIGHT, MOST_CHANGE = 20.0, 3.0
 
 
 def beside_others(episodes: list[Episode]) -> torch.Tensor:
-    """All rewards, less the mean of the episodes over the same link: what is left is the scheme's doing."""
+    """Rewards minus the mean of all episodes over the same link, which leaves the scheme's contribution."""
     of_link = defaultdict(list)
     for episode in episodes:
         of_link[episode.emulator].append(episode.rewards.mean())
@@ -33,7 +33,7 @@ def beside_others(episodes: list[Episode]) -> torch.Tensor:
 
 
 def main(folder: Path, steps: int) -> float:
-    """Trains, and says what came of it."""
+    """Trains, and returns the policy's mean log power on the twelve links."""
     torch.manual_seed(1)
     torch.set_num_threads(1)
     episodes = load(folder)
@@ -54,14 +54,14 @@ def main(folder: Path, steps: int) -> float:
             worth = torch.min(targets[0](pair), targets[1](pair))[:, 0]
             wanted = (1 - DISCOUNT) * rewards[rows] + DISCOUNT * value(later[rows])[:, 0]
 
-        # The value: an expectile of what actions of the data are worth, so nearly the best of them.
+        # The value: an expectile of the worth of the data's actions, so nearly that of the best one.
         ahead = worth - value(seen)[:, 0]
         value_loss = (torch.where(ahead > 0, EXPECTILE, 1 - EXPECTILE) * ahead.square()).mean()
 
-        # The critics: a reward and the value after it. No action is asked that is not in the data.
+        # The critics: the reward plus the value of the next state. They see only actions of the data.
         critic_loss = sum((critic(pair)[:, 0] - wanted).square().mean() for critic in critics)
 
-        # The policy: cloning, the more the better an action was than its state.
+        # The policy: cloning, weighted by how much better an action was than its state's value.
         weights = (SHARPNESS * ahead.detach() / ahead.detach().std()).exp().clamp(max=MOST_WEIGHT)
         policy_loss = (weights * (policy(seen) - acted)[:, 0].square()).mean()
 

@@ -2,8 +2,9 @@
 
     python examples/search/search.py --generations 50 --out found.py
 
-Each generation writes two variants of vegas_like.py and scores both at once; the best of three goes on. It
-searches on links of the split `train`, and is evaluated at the end on the default ones, which it has not met.
+Each generation writes two variants of vegas_like.py and scores both at once; the best of the three survives.
+The search uses links of the split `train`; the result is scored at the end on the default links, which are
+new to it.
 """
 
 import argparse
