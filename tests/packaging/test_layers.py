@@ -1,4 +1,4 @@
-"""The floors of the house, ground first: nothing imports or includes upward."""
+"""The layers of the tree, lowest first: nothing imports or includes upward."""
 
 import ast
 import re
@@ -9,7 +9,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 
-PYTHON_FLOORS = {
+PYTHON_LAYERS = {
     "configs": 0,
     "agents": 1,
     "envs": 1,
@@ -25,7 +25,7 @@ PYTHON_FLOORS = {
     "bench": 7,
     "cli": 8,
 }
-CPP_FLOORS = {"transport": 0, "agents": 1, "envs": 2, "deploy/endpoint": 3, "tunnel": 4}
+CPP_LAYERS = {"transport": 0, "agents": 1, "envs": 2, "deploy/endpoint": 3, "tunnel": 4}
 
 
 def imported_packages(path: Path) -> Iterator[str]:
@@ -40,29 +40,29 @@ def imported_packages(path: Path) -> Iterator[str]:
 
 
 def python_offences(root: Path) -> list[str]:
-    """Imports of a higher floor, as "folder/file.py -> package"."""
+    """Imports of a higher layer, as "folder/file.py -> package"."""
     return [
         f"{path.relative_to(root)} -> {package}"
-        for folder, floor in PYTHON_FLOORS.items()
+        for folder, layer in PYTHON_LAYERS.items()
         for path in sorted((root / folder).rglob("*.py"))
         for package in imported_packages(path)
-        if PYTHON_FLOORS[package] > floor
+        if PYTHON_LAYERS[package] > layer
     ]
 
 
-def floor_of(include: str) -> int | None:
-    """The floor of an included file; None: it is not one of the house's."""
-    return next((floor for folder, floor in CPP_FLOORS.items() if include.startswith(f"{folder}/")), None)
+def layer_of(include: str) -> int | None:
+    """The layer of an included file; None: it is not one of ours."""
+    return next((layer for folder, layer in CPP_LAYERS.items() if include.startswith(f"{folder}/")), None)
 
 
 def cpp_offences(root: Path) -> list[str]:
-    """Includes of a higher floor, as "folder/file.hh -> included file"."""
+    """Includes of a higher layer, as "folder/file.hh -> included file"."""
     return [
         f"{path.relative_to(root)} -> {include}"
-        for folder, floor in CPP_FLOORS.items()
+        for folder, layer in CPP_LAYERS.items()
         for path in sorted([*(root / folder).rglob("*.hh"), *(root / folder).rglob("*.cc")])
         for include in re.findall(r'^#include "([^"]+)"', path.read_text(), re.MULTILINE)
-        if (floor_of(include) or 0) > floor
+        if (layer_of(include) or 0) > layer
     ]
 
 
@@ -79,16 +79,16 @@ def test_cpp_includes_never_go_upward() -> None:
     assert cpp_offences(ROOT) == []
 
 
-def test_every_folder_with_python_modules_has_a_floor() -> None:
+def test_every_folder_with_python_modules_has_a_layer() -> None:
     folders = {path.parent.name for path in ROOT.glob("*/*.py")} - {"etc", "examples", "tests"}
-    assert folders <= set(PYTHON_FLOORS)
+    assert folders <= set(PYTHON_LAYERS)
 
 
-def test_the_page_of_the_architecture_has_the_same_floors() -> None:
+def test_the_page_of_the_architecture_has_the_same_layers() -> None:
     page = (ROOT / "docs" / "architecture.md").read_text()
     rows = re.findall(r"^\| (\d) \| (.*?) \|", page, re.MULTILINE)
-    named = {(name, int(floor)) for floor, folders in rows for name in re.findall(r"`(\w+)/`", folders)}
-    assert named == {*PYTHON_FLOORS.items(), ("transport", 0)}
+    named = {(name, int(layer)) for layer, folders in rows for name in re.findall(r"`(\w+)/`", folders)}
+    assert named == {*PYTHON_LAYERS.items(), ("transport", 0)}
 
 
 @pytest.mark.parametrize(

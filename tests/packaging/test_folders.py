@@ -1,4 +1,4 @@
-"""The rooms of the house: none is overcrowded, and nobody reaches into another module's private names."""
+"""The folders of the tree: none is overcrowded, and nobody reaches into another module's private names."""
 
 import ast
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ ROOT = Path(__file__).resolve().parents[2]
 MOST_MODULES = 15
 """Of a folder, one level: more have no common sentence."""
 NATIVE = "_core"
-"""The binding, which every floor above may use."""
+"""The binding, which every layer above may use."""
 
 
 def source_folders(root: Path) -> list[Path]:
