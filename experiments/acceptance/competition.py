@@ -125,15 +125,16 @@ def _check(rivalry: Rivalry, rows: list[Contested]) -> Check:
     mean = mean_interval(shares) or UNKNOWN
     used = float(np.mean([row.used for row in rows]))
     one_cubic = (rivalry.scheme, rivalry.flows) == ("cubic", 1)
+    bounds = "25 to 75 %" if rivalry.flows == 1 else "half of an equal share"
     wanted = [
-        "40 to 60 % in the mean" if one_cubic else "",
-        f"its part on {rivalry.enough:.0%} of the links",
+        "40 to 60 % of the link in the mean" if one_cubic else "",
+        f"{bounds} on {rivalry.enough:.0%} of the links",
         "" if rivalry.comes_first else "rivals keep 80 % on 85 %",
         "95 % used",
     ]
     measured = [
-        f"{np.mean(shares):.1%} ({mean.low:.1%} to {mean.high:.1%}) of {len(rows)} links in the mean",
-        f"its part on {part / len(rows):.0%}",
+        f"{np.mean(shares):.1%} ({mean.low:.1%} to {mean.high:.1%}) in the mean of {len(rows)} links",
+        f"{bounds} on {part / len(rows):.0%}",
         "" if rivalry.comes_first else f"rivals keep 80 % on {fair / len(rows):.0%}",
         f"{used:.1%} used",
     ]

@@ -28,6 +28,11 @@ from .policy_checks import Deficit, measure_checks
 from .preference_curve import SEEDS, preference_checks, preference_rows
 from .real_results import RealResults, policy_label, read_results
 
+_RIVALS_KEEP = (
+    'The share is that of the second minute of two, when all flows are there. "Rivals keep 80 %": of the '
+    "throughput that they have beside one more flow of their own kind, in this scheme's place.",
+    "",
+)
 _STATES = {True: "held", False: "**missed**", None: "unsure"}
 
 
@@ -119,11 +124,11 @@ def page(evidence: Evidence, command: str) -> str:
     lines = [
         "# Evidence",
         "",
-        f"What `{evidence.policy}` holds and misses in {where}. This page is written by a command; none of "
-        "it is typed by hand. Links are `unseen`: drawn by the seed, from a split that no training draws "
-        "from; `training`: among them are some that the policy was trained on; `fixed`: published, recorded "
-        "or chosen by hand, none of them of its training. Where a check has a 95 % interval, it is held or "
-        "missed when that says so, and unsure otherwise.",
+        f"The requirements that `{evidence.policy}` holds and misses in {where}. A command writes this page; "
+        "none of it is typed by hand. Links are `unseen`: drawn by the seed, from a split that no training "
+        "draws from; `training`: some of them are links that the policy was trained on; `fixed`: published, "
+        "recorded or chosen by hand, and not trained on. A check with a 95 % interval is held or missed only "
+        "if the whole interval is; otherwise it is unsure.",
         "",
         "```console",
         command,
@@ -134,7 +139,7 @@ def page(evidence: Evidence, command: str) -> str:
         f"{held} of {len(evidence.checks)} checks are held.",
         "",
         *_table("Alone and among its own kind", evidence.alone),
-        *_table("Beside other schemes", evidence.competing),
+        *_table("Beside other schemes", evidence.competing, *_RIVALS_KEEP),
         *_table("Short flows", evidence.short),
         *(_table("The preference", evidence.preference) if evidence.preference else []),
         *([] if evidence.real is None else _real_section(evidence.real)),
@@ -169,16 +174,16 @@ def _real_section(real: RealResults) -> list[str]:
     return _table(
         "In real mahimahi",
         real.checks,
-        f"One run after the other, {session['seconds'] / 2:g} s of each scheme alone; beside a Cubic, which "
-        f"comes first, {session['seconds']:g} s, the second half of which counts. Intervals are over the "
-        "runs, and what another scheme has is compared run by run.",
+        f"Each scheme ran alone for {session['seconds'] / 2:g} s, one run after the other; beside a Cubic, "
+        f"which began first, for {session['seconds']:g} s, of which the second half counts. Intervals are "
+        "over the runs; two schemes are compared run by run.",
         "",
         "```console",
         session["command"],
         "```",
         "",
-        f"{session['started'][:10]}, {where}. Other programs took up to "
-        f"{real.most_others_cores:.2f} cores beside a run.",
+        f"{session['started'][:10]}, {where}. During a run other programs used up to "
+        f"{real.most_others_cores:.2f} cores.",
         "",
     )
 

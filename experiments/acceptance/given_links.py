@@ -123,7 +123,7 @@ class GivenLinkChecks:
         return Check(
             "after the rate falls or rises by 4",
             "settled within 15 % of the new ideal window in 5 RTT + 100 ms at the median",
-            f"median {np.median(late):+.0f} ms beside that ({interval.low:+.0f} to {interval.high:+.0f}), "
+            f"median {np.median(late):+.0f} ms beyond it ({interval.low:+.0f} to {interval.high:+.0f}), "
             f"worst {np.max(rows):+.0f} ms, {DRAWS} draws",
             interval.at_most(0),
             origin_of(self._file, [_stepping(*case, STEP_AT_S) for case in cases]),

@@ -107,5 +107,5 @@ def test_the_page_says_whose_the_policy_and_the_seed_are(
     scheme = f"run:{tmp_path / 'my-run'}"
     assert main(["reproduce", "evidence", "--scheme", scheme, "--out", str(page)]) == 0
     text = page.read_text()
-    assert "What `my-run` holds and misses" in text
+    assert "The requirements that `my-run` holds and misses" in text
     assert re.search(r"links of seed \d{13}, drawn by the clock when this was measured\. ", text)

@@ -229,10 +229,10 @@ def test_the_page_of_evidence_has_a_section(runs: Path) -> None:
         evidence.Evidence("indigo2", 1, True, [], [], [], [], [], results), "ccgym reproduce evidence"
     )
     section = text.partition("## In real mahimahi\n")[2].partition("\n## ")[0]
-    assert "What `indigo2` holds and misses in the twin and in real mahimahi." in text
+    assert "The requirements that `indigo2` holds and misses in the twin and in real mahimahi." in text
     assert "\nccgym reproduce real-mahimahi --runs 1 --seconds 3 --out runs\n" in section
     assert results.session["provenance"]["machine"] in section
-    assert f"Other programs took up to {results.most_others_cores:.2f} cores" in section
+    assert f"During a run other programs used up to {results.most_others_cores:.2f} cores" in section
     assert [check.links for check in results.checks] == ["fixed", "training", "fixed"]
     for check in results.checks:
         assert f"| {check.name} | {check.links} | {check.wanted} | {check.measured} |" in section
