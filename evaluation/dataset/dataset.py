@@ -30,7 +30,7 @@ from ccgym.envs.errors import InputError
 from ccgym.envs.host.folder_lock import folder_lock
 from ccgym.envs.outside_files import absolute, read_json, replace_file
 from ccgym.envs.specs.digest import spec_digest
-from ccgym.envs.specs.emulators import NamedEmulator, select_emulators
+from ccgym.envs.specs.emulators import EmulatorSpec, NamedEmulator, select_emulators
 from ccgym.evaluation.schemes import IN_TWIN, Scheme
 from ccgym.evaluation.sessions.executors import check_travels, open_executor, policies_of, with_policies
 from gymnasium.envs.registration import EnvSpec
@@ -84,6 +84,7 @@ class Request:
             raise InputError(f"{chunks} runs: a dataset has at most {MOST_RUNS}")
         for emulator in self.emulators:
             emulator.spec.check_own_flow_begins(MOST_SECONDS)
+            _check_one_learner(emulator.spec)
             emulator.spec.to_path()  # raises InputError for what is not in the twin
 
     def describe(self) -> dict[str, Any]:
@@ -309,6 +310,16 @@ def _episodes(request: Request, chunks: Path) -> Iterator[tuple[dict[str, object
         for scheme, episode in zip(request.schemes, episodes, strict=True):
             if len(episode.actions):
                 yield {**named, "scheme": scheme.label}, episode
+
+
+def _check_one_learner(spec: EmulatorSpec) -> None:
+    """Raises InputError for several flows without a scheme: the environment of the episodes has one."""
+    learners = sum(flow.scheme is None for flow in spec.flows)
+    if learners > 1:
+        raise InputError(
+            f"{spec.name}: flows: {learners} name no scheme, and a dataset has the episodes of one; name the "
+            "schemes of the others"
+        )
 
 
 def environment(selection: str) -> EnvSpec:

@@ -164,6 +164,11 @@ def test_bad_input_is_one_line(made: Path, tmp_path: Path, capsys: pytest.Captur
         assert said in line
     assert make(tmp_path / "out", emulators=late) == 2
     assert "the first without a scheme begins after the 30 s of a run" in capsys.readouterr().err
+    assert make(tmp_path / "out", emulators="shared/three-flows") == 2
+    assert (
+        "three-flows: flows: 3 name no scheme, and a dataset has the episodes of one"
+        in capsys.readouterr().err
+    )
     assert not (tmp_path / "out").exists()
 
 
