@@ -97,8 +97,8 @@ def build_parser() -> argparse.ArgumentParser:
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs `ccgym` with the arguments `argv`, by default those of the process; returns the exit code."""
     _open_standard_streams()
-    os.environ["MPLBACKEND"] = "agg"  # pictures are files; a notebook hands its own down, which may lack here
-    logging.getLogger("matplotlib").setLevel(logging.ERROR)  # a home that cannot be written is no warning
+    os.environ["MPLBACKEND"] = "agg"  # pictures go to files; a notebook's backend may be missing here
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)  # no warning if HOME is read-only
     args = None
     try:
         args = build_parser().parse_args(_encodable(sys.argv[1:] if argv is None else argv))

@@ -184,6 +184,11 @@ class EmulatorSpec(SpecModel):
         """Whether data meet `element` before the link, ACKs behind it."""
         return element in self.nesting and self.nesting.index(element) > self.nesting.index("link")
 
+    @property
+    def learners(self) -> int:
+        """Number of flows that name no scheme: those that a policy may run; 1 if no flows are given."""
+        return sum(flow.scheme is None for flow in self.flows) if self.flows else 1
+
     def own_flow_seconds(self, seconds: float) -> float:
         """Returns how long the flow that is run over this emulator is there, of a run of so many s."""
         own = next((flow for flow in self.flows if flow.scheme is None), None)
@@ -192,7 +197,7 @@ class EmulatorSpec(SpecModel):
         return max(0.0, min(seconds, own.stop_s or seconds) - own.start_s)
 
     def check_own_flow_begins(self, seconds: float) -> None:
-        """Raises InputError where it does not within a run of so many s."""
+        """Raises InputError if the flow that is run over this emulator begins after a run of so many s."""
         if self.own_flow_seconds(seconds) <= 0:
             raise InputError(
                 f"{self.name}: flows: the first without a scheme begins after the {seconds:g} s of a run"

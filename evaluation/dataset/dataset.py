@@ -314,11 +314,10 @@ def _episodes(request: Request, chunks: Path) -> Iterator[tuple[dict[str, object
 
 def _check_one_learner(spec: EmulatorSpec) -> None:
     """Raises InputError for several flows without a scheme: the environment of the episodes has one."""
-    learners = sum(flow.scheme is None for flow in spec.flows)
-    if learners > 1:
+    if spec.learners > 1:
         raise InputError(
-            f"{spec.name}: flows: {learners} name no scheme, and a dataset has the episodes of one; name the "
-            "schemes of the others"
+            f"{spec.name}: flows: {spec.learners} name no scheme, and a dataset has the episodes of one; "
+            "name the schemes of the others"
         )
 
 

@@ -59,8 +59,8 @@ def action_space(actions: str) -> spaces.Discrete | spaces.Box:
     return spaces.Box(low, high, dtype=np.float32)
 
 
-def sign(space: spaces.Space[Any], **names: object) -> None:
-    """Marks a space with its set: stable-baselines3 saves it with the model, and an export reads it."""
+def label_space(space: spaces.Space[Any], **names: object) -> None:
+    """Stores its set's name in a space: stable-baselines3 saves it with the model, an export reads it."""
     for name, value in names.items():
         setattr(space, name, value)
 

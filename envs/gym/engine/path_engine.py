@@ -22,9 +22,9 @@ from .env_spaces import (
     WINDOW_ACTIONS,
     Features,
     action_space,
+    label_space,
     observation_space,
     own_or_native,
-    sign,
 )
 from .episode_paths import EpisodePaths
 from .given_actions import GivenActions
@@ -116,8 +116,8 @@ class PathEngine:
         native = "raw" if self._own else str(kind)
         self.observation_space = observation_space(kind)
         self.action_space = action_space(actions)
-        sign(self.observation_space, ccgym=features if isinstance(features, str) else str(features))
-        sign(self.action_space, ccgym=actions, ccgym_companion=companion)
+        label_space(self.observation_space, ccgym=features if isinstance(features, str) else str(features))
+        label_space(self.action_space, ccgym=actions, ccgym_companion=companion)
         if features == "indigo" and actions != "indigo":
             raise InputError(
                 f"actions: features indigo hold the last of indigo's actions, not of {actions!r}"
@@ -169,10 +169,9 @@ class PathEngine:
         return spec if self._live else spec.to_path(flows=self._flows)
 
     def _check_learners(self, spec: EmulatorSpec) -> None:
-        learners = sum(flow.scheme is None for flow in spec.flows) if spec.flows else 1
-        if not self._flows and learners != 1:
+        if not self._flows and spec.learners != 1:
             raise InputError(
-                f"emulator: {spec.name} has {learners} flows that learn, this environment has one: "
+                f"emulator: {spec.name} has {spec.learners} flows that learn, this environment has one: "
                 "take another emulator, or PathParallelEnv"
             )
 
