@@ -53,7 +53,7 @@ CUTS: Mapping[str, Cut] = {
         "companion.cc", "kLonelyQueue = std::chrono::milliseconds{20};", "kLonelyQueue = Time::max();"
     ),
     "no earlier probes of unsteady queues": Cut(
-        "companion.cc", "kLonelyQueue && !steadiness_.is_unsteady()", "kLonelyQueue"
+        "companion.cc", "lonely_queue_ && !steadiness_.is_unsteady()", "lonely_queue_"
     ),
     "pauses of its own": Cut(
         "base_rtt_probe.cc", "if (own_pause && !drained.ours)", "if (own_pause && drained.ours)"

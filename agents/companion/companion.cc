@@ -1,5 +1,6 @@
 #include "agents/companion/companion.hh"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <limits>
@@ -20,6 +21,13 @@ constexpr int kFewProbes = 8;  // before so many a flow does not know whether it
 // less log power on 1,200 random ones.
 constexpr Time kLonelyQueue = std::chrono::milliseconds{20};
 
+// At a high preference a lone flow's own queue is that long. Above kPatientPreference the limit doubles as
+// often as the oracle's queue (oracle/preference.py), so that it stays longer. Without this rule a flow
+// drained its own queue every five round trips: on 15 % of 120 random links it had less throughput at
+// preference 1 than at 0.9, with it on 5 %.
+constexpr double kPatientPreference = 0.7;
+constexpr double kDoublings = 6;  // from preference 0 to 1
+
 // A packet train stops a flow with a small window for a moment. So a flow needs a window of 8 packets to
 // measure its share; 2 suffice when there is enough evidence of a rival, because the network gives way to a
 // queue until two packets are left. A presumed rival (presumed_rival.hh) is no evidence: trains with two
@@ -29,7 +37,15 @@ constexpr double kWindowToAsk = 2;
 
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
+Time lonely_queue(double preference) {
+  const double longer = std::max(1.0, std::exp2(kDoublings * (preference - kPatientPreference)));
+  return std::chrono::duration_cast<Time>(longer * kLonelyQueue);
+}
+
 }  // namespace
+
+Companion::Companion(const ControllerConfig& config, double preference)
+    : lonely_queue_(lonely_queue(preference)), probe_(config.seed), rendezvous_(config.started_at) {}
 
 bool Companion::on_ack(Time now, const AckEvent& ack, double cwnd_packets) {
   shared_queue_.on_ack(ack);
@@ -72,7 +88,7 @@ Urgency Companion::urgency(const RttStats& rtt) const {
   if (competitive_.wants_probe()) return Urgency::high;
   if (sees_others()) return Urgency::normal;
   if (probes_ < kFewProbes) return Urgency::of_new_flow;
-  const bool somebody_came = probe_.standing_queue(rtt) > kLonelyQueue && !steadiness_.is_unsteady();
+  const bool somebody_came = probe_.standing_queue(rtt) > lonely_queue_ && !steadiness_.is_unsteady();
   return somebody_came ? Urgency::high : Urgency::low;
 }
 

@@ -31,7 +31,8 @@ namespace ccgym {
 
 class Companion {
  public:
-  explicit Companion(const ControllerConfig& config) : probe_(config.seed), rendezvous_(config.started_at) {}
+  // `preference`: from low delay (0) to full throughput (1). A lone flow's own queue is longer above 0.7.
+  Companion(const ControllerConfig& config, double preference);
 
   // Returns whether `limit`, `in_train` or `ack_clocked` may have changed.
   bool on_ack(Time now, const AckEvent& ack, double cwnd_packets);
@@ -67,6 +68,7 @@ class Companion {
   [[nodiscard]] bool drains() const { return probe_.limiting() || rendezvous_.drains(); }
   [[nodiscard]] Urgency urgency(const RttStats& rtt) const;
 
+  Time lonely_queue_;  // a longer queue is not a lone flow's own
   BaseRttProbe probe_;
   Others others_{};
   QueueSteadiness steadiness_{};  // measured while this flow does not drain the queue

@@ -117,7 +117,7 @@ class PacedWindowActuator final : public Actuator {
 class SharingActuator final : public Actuator {
  public:
   SharingActuator(const PolicySpec& spec, const ControllerConfig& config)
-      : Actuator(spec, config.packet_bytes), companion_(config) {}
+      : Actuator(spec, config.packet_bytes), companion_(config, spec.preference) {}
   [[nodiscard]] std::unique_ptr<Actuator> clone() const override {
     return std::make_unique<SharingActuator>(*this);
   }

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cmath>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -15,7 +16,7 @@ namespace {
 using std::chrono::milliseconds;
 
 TEST(Companion, TheWindowStaysUntilTheFirstAck) {
-  Companion companion{{.seed = 1}};
+  Companion companion{{.seed = 1}, 0.5};
   EXPECT_EQ(companion.window(milliseconds{10}, {}, 10, 20), 10);
 }
 
@@ -31,7 +32,7 @@ class CompanionTest : public testing::Test {
     const std::array acked{AckedPacket{.bytes = 1000, .sent_at = now_ - rtt, .received_at = now_}};
     AckEvent event{.acked = acked,
                    .inflight_bytes = static_cast<int64_t>(companion_.limit(cwnd_packets)) * 1000};
-    event.rtt = {.latest = rtt, .smoothed = kStanding.smoothed, .min = kStanding.min};
+    event.rtt = {.latest = rtt, .smoothed = smoothed_, .min = kStanding.min};
     event.rate.delivered_bytes = 64'000;  // all that arrives, 1 packet per ms, is ours
     event.rate.interval = milliseconds{64};
     companion_.on_ack(now_, event, cwnd_packets);
@@ -88,7 +89,7 @@ class CompanionTest : public testing::Test {
 
   // Whether a flow that has seen others drain still does once its trains have told its share.
   bool sees_others_with_share(double share) {
-    companion_ = Companion{kConfig};
+    companion_ = Companion{kConfig, kPreference};
     observe(milliseconds{50});
     EXPECT_TRUE(companion_.sees_others());
     constexpr int kTrains = 7;
@@ -100,9 +101,11 @@ class CompanionTest : public testing::Test {
   }
 
   static constexpr ControllerConfig kConfig{.seed = 1};
+  static constexpr double kPreference = 0.5;
   static constexpr RttStats kStanding{milliseconds{64}, milliseconds{64}, milliseconds{50}};
 
-  Companion companion_{kConfig};
+  Companion companion_{kConfig, kPreference};
+  Time smoothed_{kStanding.smoothed};
   Time now_{std::chrono::seconds{1}};
 };
 
@@ -139,6 +142,17 @@ TEST_F(CompanionTest, AQueueThatStaysThoughItIsDrainedTellsOfARival) { EXPECT_GT
 
 TEST_F(CompanionTest, WhoWasAloneDrainsAQueueThatIsLongerThanItsOwnAndStays) {
   EXPECT_GE(drains_of_who_is_alone({21}), 4);
+}
+
+// 20 ms up to preference 0.7, and doubled 1.8 times at 1.
+TEST_F(CompanionTest, ALoneFlowsOwnQueueIsLongerAtAHighPreference) {
+  for (const auto& [queue_ms, least, most] : {std::tuple{65, 0, 1}, std::tuple{75, 3, 10}}) {
+    companion_ = Companion{kConfig, 1};
+    smoothed_ = kStanding.min + milliseconds{queue_ms};
+    const int drains = drains_of_who_is_alone({queue_ms});
+    EXPECT_GE(drains, least) << queue_ms;
+    EXPECT_LE(drains, most) << queue_ms;
+  }
 }
 
 TEST_F(CompanionTest, WhoIsAloneMostlyObserves) { EXPECT_LE(drains_of_who_is_alone({19}), 1); }
