@@ -1,10 +1,12 @@
 // Copa, after Arun and Balakrishnan, "Copa: Practical Delay-Based Congestion Control for the Internet", NSDI
-// 2018 (section and equation numbers are the paper's). The velocity is that of the authors' implementation
-// (genericCC), with which the paper's figures were measured: it doubles with every window that keeps its
-// direction, where section 2.1 waits for three. With the wait the queue empties too seldom on slow links:
-// flows take each other for buffer-filling ones, and fill the queue. The response to a loss of a third of a
-// window's packets is the implementation's as well: by the paper alone, a flow floods a queue that is too
-// short to be measured.
+// 2018 (section and equation numbers are the paper's).
+//
+// Two rules are those of the authors' implementation (genericCC), with which the paper's figures were
+// measured. The velocity doubles after every window that keeps its direction, where section 2.1 waits for
+// three such windows. With that wait the queue empties too seldom on slow links: Copa flows mistake each
+// other for buffer-filling flows, and fill the queue. A loss rate above 30 % over two RTTs reduces the
+// window: by the paper's rules alone, a flow overloads a link whose buffer is too small for a measurable
+// queueing delay.
 #pragma once
 
 #include "transport/congestion_controller.hh"
@@ -41,10 +43,10 @@ class Copa final : public CongestionController {
     bool competitive{false};
     double velocity{1};  // v: multiplies the step of the window
     Direction direction{Direction::up};
-    int rises_less_falls{0};  // over this window's ACKs
-    Time window_began{};      // an ACK of a packet sent from here on ends the window
+    int net_increases{0};  // increases less decreases of cwnd by the ACKs of this window
+    Time window_began{};   // an ACK of a packet sent at this time or later ends the window
     bool lost_in_window{false};
-    Time backed_off_at{};    // losses of packets sent before this have been responded to
+    Time backed_off_at{};    // losses of packets sent before this time have been responded to
     Time nearly_empty_at{};  // when the queue was last nearly empty
   };
 
@@ -54,8 +56,8 @@ class Copa final : public CongestionController {
     double span_ns{};      // RTTmax - RTTmin
   };
 
-  struct Counted {  // the flow's totals when the share of losses was last looked at
-    Time since{};
+  struct LossRateStart {  // where the present measurement of the loss rate began: time, totals of the flow
+    Time time{};
     int64_t delivered_bytes{};
     int64_t lost_bytes{};
   };
@@ -76,7 +78,7 @@ class Copa final : public CongestionController {
   double default_delta_;
   State state_;
   Delays delays_{};
-  Counted counted_{};
+  LossRateStart loss_rate_start_{};
   SendLimits limits_{};
   WindowedMin<Time> rtt_standing_{};
   WindowedMin<Time> rtt_min_{};

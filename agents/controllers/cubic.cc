@@ -16,7 +16,7 @@ constexpr double kAlpha = 3 * (1 - kBeta) / (1 + kBeta);  // section 4.3: alpha_
 constexpr double kLossWindowPackets = 1;                  // RFC 5681 section 3.1: after a timeout
 constexpr double kMinSsthreshPackets = 2;                 // eq. 5's floor, section 4.6
 constexpr double kMaxGrowthPerAck = 0.5;                  // section 4.2: target <= 1.5 cwnd
-constexpr double kBlindGrowthPerAck = 0.05;  // Linux: the least before the first loss, while W_max is unknown
+constexpr double kMinGrowthPerAck = 0.05;  // Linux (cnt <= 20): only before the first loss, without a W_max
 
 double seconds_of(Time time) { return std::chrono::duration<double>{time}.count(); }
 
@@ -36,13 +36,14 @@ void Cubic::on_ack(Time now, const AckEvent& ack) {
   if (!recovery_.active()) grow(now, ack);
 }
 
-// Section 5.8: an unused window does not grow, and the time for which it is unused does not count.
+// Section 5.8: while the application limits the flow, the window does not grow, and the time does not count
+// in the cubic function.
 void Cubic::grow(Time now, const AckEvent& ack) {
   if (ack.limited_by == Limit::application) {
     if (!unused_since_) unused_since_ = now;
     return;
   }
-  if (unused_since_) put_off_epoch(now - *std::exchange(unused_since_, std::nullopt));
+  if (unused_since_) shift_epoch(now - *std::exchange(unused_since_, std::nullopt));
   for (std::size_t packet = 0; packet < ack.acked.size(); ++packet) {
     if (state_.cwnd_packets >= state_.ssthresh_packets) {
       avoid_congestion(now, ack.rtt);
@@ -55,10 +56,10 @@ void Cubic::grow(Time now, const AckEvent& ack) {
 }
 
 void Cubic::on_restart(Time /*now*/, Time idle) {
-  if (!unused_since_) put_off_epoch(idle);
+  if (!unused_since_) shift_epoch(idle);
 }
 
-void Cubic::put_off_epoch(Time time) {
+void Cubic::shift_epoch(Time time) {
   if (state_.epoch) state_.epoch->began += time;
 }
 
@@ -71,13 +72,13 @@ void Cubic::answer_congestion(const AckEvent& ack) {
 }
 
 void Cubic::on_timeout(Time /*now*/, const Timeout& timeout) {
-  if (!before_timeout_) {  // RFC 5681, section 3.1: held constant where one time-out follows another
+  if (!before_timeout_) {  // RFC 5681 section 3.1: consecutive time-outs reduce ssthresh once
     before_timeout_ = {state_, recovery_};
     reduce(in_packets(inflight_before(timeout)));
   }
   recovery_.abandon(timeout);
   hystart_.restart();
-  state_.max_packets = 0;  // section 4.8: the next epoch begins at its W_max
+  state_.max_packets = 0;  // section 4.8: W_max of the next epoch is the cwnd at its start
   state_.cwnd_packets = kLossWindowPackets;
 }
 
@@ -103,17 +104,17 @@ std::vector<Metric> Cubic::metrics() const {
           {"recovery", "", recovery_.active() ? 1.0 : 0.0}};
 }
 
-// Sections 4.6 and 4.7: the window at the loss becomes W_max. If it did not reach the last W_max, W_max
-// becomes smaller than that window, because another flow needs the room.
+// Section 4.6: the window at the loss becomes W_max. Section 4.7, fast convergence: if it has not reached the
+// last W_max, a flow that joined needs bandwidth, and W_max becomes smaller than the window at the loss.
 void Cubic::reduce(double inflight_packets) {
-  const bool gives_way = inflight_packets < state_.max_packets;
-  state_.max_packets = gives_way ? inflight_packets * (1 + kBeta) / 2 : inflight_packets;
+  const bool fast_convergence = inflight_packets < state_.max_packets;
+  state_.max_packets = fast_convergence ? inflight_packets * (1 + kBeta) / 2 : inflight_packets;
   state_.prior_packets = inflight_packets;
   state_.ssthresh_packets = std::max(inflight_packets * kBeta, kMinSsthreshPackets);
   state_.epoch.reset();
 }
 
-// Sections 4.3 to 4.5: the larger of the cubic function and the window that Reno would have reached.
+// Sections 4.3 to 4.5: the larger of the cubic function and W_est, the window that Reno would have reached.
 void Cubic::avoid_congestion(Time now, const RttStats& rtt) {
   if (!state_.epoch) state_.epoch = new_epoch(now);
   double& reno_packets = state_.epoch->reno_packets;
@@ -124,18 +125,18 @@ void Cubic::avoid_congestion(Time now, const RttStats& rtt) {
 
 Cubic::Epoch Cubic::new_epoch(Time now) const {
   const double cwnd = state_.cwnd_packets;
-  const double origin = std::max(state_.max_packets, cwnd);
+  const double plateau = std::max(state_.max_packets, cwnd);
   return {.began = now,
-          .origin_packets = origin,
-          .k_s = std::cbrt((origin - cwnd) / kC),  // eq. 2
+          .plateau_packets = plateau,
+          .k_s = std::cbrt((plateau - cwnd) / kC),  // eq. 2
           .reno_packets = cwnd};
 }
 
-// Eq. 1 at a round trip from now, approached by (target - cwnd) / cwnd per ACK (section 4.4).
+// Section 4.4: (target - cwnd) / cwnd packets per ACK, where the target is W_cubic (eq. 1) one RTT from now.
 double Cubic::growth_per_ack(Time elapsed) const {
   const double from_k_s = seconds_of(elapsed) - state_.epoch->k_s;
-  const double target = state_.epoch->origin_packets + kC * from_k_s * from_k_s * from_k_s;
-  const double least = state_.max_packets > 0 ? 0 : kBlindGrowthPerAck;
+  const double target = state_.epoch->plateau_packets + kC * from_k_s * from_k_s * from_k_s;
+  const double least = state_.max_packets > 0 ? 0 : kMinGrowthPerAck;
   return std::clamp(target / state_.cwnd_packets - 1, least, kMaxGrowthPerAck);
 }
 

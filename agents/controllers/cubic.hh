@@ -1,5 +1,6 @@
-// CUBIC (RFC 9438; section and equation numbers are its own), with HyStart in slow start and Proportional
-// Rate Reduction in recovery. A mark is answered as a loss is, once in a round trip (RFC 3168).
+// CUBIC (RFC 9438; section and equation numbers are the RFC's), with HyStart in slow start and Proportional
+// Rate Reduction (RFC 6937) in recovery. The response to a CE mark is that to a loss, at most once in a round
+// trip (RFC 3168).
 #pragma once
 
 #include <utility>
@@ -30,9 +31,9 @@ class Cubic final : public CongestionController {
   // One stage of congestion avoidance, from its first ACK to the next loss (section 4.1.2).
   struct Epoch {
     Time began{};
-    double origin_packets{};  // W_max, or the window the epoch began with when that is larger
-    double k_s{};             // K, eq. 2
-    double reno_packets{};    // W_est, eq. 4
+    double plateau_packets{};  // W_max, or the window at the start of the epoch if that is larger
+    double k_s{};              // K, eq. 2: seconds until W_cubic reaches the plateau
+    double reno_packets{};     // W_est, eq. 4
   };
   struct State {
     double cwnd_packets{};
@@ -44,7 +45,7 @@ class Cubic final : public CongestionController {
 
   void answer_congestion(const AckEvent& ack);
   void grow(Time now, const AckEvent& ack);
-  void put_off_epoch(Time time);
+  void shift_epoch(Time time);
   void avoid_congestion(Time now, const RttStats& rtt);
   [[nodiscard]] Epoch new_epoch(Time now) const;
   [[nodiscard]] double growth_per_ack(Time elapsed) const;
@@ -55,10 +56,10 @@ class Cubic final : public CongestionController {
 
   int64_t packet_bytes_;
   State state_;
-  // The state to restore if the time-out was spurious; absent once it has proved genuine.
+  // The state to restore if the time-out proves spurious; absent once a later packet has been acknowledged.
   std::optional<std::pair<State, FastRecovery>> before_timeout_{};
   State before_losses_{};               // before the last episode of losses
-  std::optional<Time> unused_since_{};  // since when the application has not used the window
+  std::optional<Time> unused_since_{};  // since when the application has limited the flow
   HyStart hystart_{};
   FastRecovery recovery_;
 };

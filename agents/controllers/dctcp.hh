@@ -1,4 +1,4 @@
-// DCTCP (RFC 8257): NewReno whose response to ECN marks is proportional to the share of marked packets.
+// DCTCP (RFC 8257): NewReno, whose response to CE marks is in proportion to the fraction of marked packets.
 #pragma once
 
 #include "agents/controllers/new_reno.hh"
@@ -20,12 +20,12 @@ class Dctcp final : public ForwardingController<NewReno> {
   [[nodiscard]] double alpha() const { return alpha_; }
 
  private:
-  void observe(const AckEvent& ack);
+  void update_alpha(const AckEvent& ack);
 
-  double alpha_{1};  // section 4.2: the initial value
+  double alpha_{1};  // moving average of the fraction of marked packets; section 4.2: initially 1
   int64_t acked_packets_{0};
   int64_t marked_packets_{0};
-  uint64_t window_ends_at_seq_{0};
+  uint64_t window_ends_at_seq_{0};  // the ACK of this packet, or of a later one, ends the window of data
 };
 
 }  // namespace ccgym

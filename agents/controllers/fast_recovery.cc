@@ -17,7 +17,7 @@ int64_t FastRecovery::begin(const AckEvent& ack, int64_t ssthresh_bytes) {
   ssthresh_bytes_ = ssthresh_bytes;
   prior_inflight_bytes_ = inflight_before(ack) + ack.acked_bytes();
   delivered_bytes_ = 0;
-  return ack.inflight_bytes + packet_bytes_;  // the fast retransmission's packet may leave at once
+  return ack.inflight_bytes + packet_bytes_;  // one packet may leave at once, as a fast retransmission does
 }
 
 bool FastRecovery::undone_by(uint64_t seq) {
@@ -40,13 +40,14 @@ int64_t FastRecovery::on_ack(const AckEvent& ack) {
   return ack.inflight_bytes + std::max<int64_t>(sendable_bytes(ack), 0);
 }
 
-// RFC 6937 section 3.1, with the slow-start reduction bound. Rounds up to whole packets, as these are sent:
-// rounding to bytes would hold one packet back from the first ACK on.
+// RFC 6937 section 3.1, with the slow-start reduction bound (PRR-SSRB). prr_delivered * ssthresh / RecoverFS
+// is rounded up to whole packets, because only whole packets are sent: rounded to bytes, it would keep the
+// flow one packet short from the first ACK on.
 int64_t FastRecovery::sendable_bytes(const AckEvent& ack) const {
   const auto out_packets = static_cast<int64_t>(ack.next_seq - episode_.ends_at_seq());
   const int64_t out_bytes = out_packets * packet_bytes_;  // prr_out
   if (ack.inflight_bytes > ssthresh_bytes_) {
-    // In floating point: the product of 3.6 GB in flight is beyond 64 bits. Exact up to 2^53.
+    // In floating point, which is exact up to 2^53: with 3.6 GB in flight the product exceeds 64 bits.
     const double reduced_bytes = static_cast<double>(delivered_bytes_) * static_cast<double>(ssthresh_bytes_);
     const double divisor = static_cast<double>(prior_inflight_bytes_) * static_cast<double>(packet_bytes_);
     return static_cast<int64_t>(std::ceil(reduced_bytes / divisor)) * packet_bytes_ - out_bytes;

@@ -1,5 +1,5 @@
-// Fast recovery of a window scheme: one reduction for all losses of an episode (RFC 6582), spread over the
-// episode's round trip by Proportional Rate Reduction (RFC 6937).
+// Fast recovery of a window-based scheme: one reduction for all losses of an episode (RFC 6582). Proportional
+// Rate Reduction (RFC 6937) spreads it over the ACKs of the round trip that follows.
 #pragma once
 
 #include "agents/controllers/loss_episode.hh"
@@ -11,21 +11,21 @@ class FastRecovery {
  public:
   explicit FastRecovery(int64_t packet_bytes) : packet_bytes_{packet_bytes} {}
 
-  // Whether a packet that this ACK reports lost, or the packet of an ACK with marks, left after the last
-  // episode began (RFC 3168, section 6.1.2): the window has not been reduced for it yet.
+  // Whether this ACK begins an episode: it reports a lost packet, or CE marks on a packet, that left after
+  // the last episode began. The window has not been reduced for such a packet yet (RFC 3168, section 6.1.2).
   [[nodiscard]] bool begins_with(const AckEvent& ack) const;
 
-  // Begins an episode that ends at `ssthresh_bytes`; returns its first window.
+  // Begins an episode, at the end of which the window is `ssthresh_bytes`; returns the first window in it.
   int64_t begin(const AckEvent& ack, int64_t ssthresh_bytes);
 
-  // An ACK that begins no episode: its losses may belong to the last one.
+  // To be called for an ACK with losses or marks that begins no episode: they may belong to the last one.
   void count(const AckEvent& ack) { episode_.count(ack); }
 
-  // A packet that was declared lost has arrived. Returns whether it was the last one of an episode with
-  // spurious losses only: then the episode is over, and the caller restores the window.
+  // A packet that was declared lost has arrived. Returns true if all losses of its episode have now proved
+  // spurious: the episode is over, and the caller restores the window.
   bool undone_by(uint64_t seq);
 
-  // A time-out: it covers all packets sent so far, and ends the episode.
+  // A time-out ends the episode; its response covers all packets sent so far.
   void abandon(const Timeout& timeout);
 
   // Whether the packet left before the last episode, or time-out, began.
@@ -33,7 +33,8 @@ class FastRecovery {
 
   [[nodiscard]] bool active() const { return active_; }
 
-  // An ACK in an active episode; returns the window, which is ssthresh once the ACK has ended the episode.
+  // To be called for an ACK in an active episode. Returns the window, which is ssthresh if the ACK ends the
+  // episode.
   int64_t on_ack(const AckEvent& ack);
 
  private:
@@ -43,11 +44,11 @@ class FastRecovery {
   LossEpisode episode_{};
   bool active_{false};
   int64_t ssthresh_bytes_{0};
-  int64_t delivered_bytes_{0};  // RFC 6937's prr_delivered and RecoverFS
-  int64_t prior_inflight_bytes_{0};
+  int64_t delivered_bytes_{0};       // RFC 6937: prr_delivered
+  int64_t prior_inflight_bytes_{0};  // RFC 6937: RecoverFS
 };
 
-// Bytes in flight before the loss was noticed.
+// Bytes in flight before the loss was detected.
 int64_t inflight_before(const AckEvent& ack);
 int64_t inflight_before(const Timeout& timeout);
 

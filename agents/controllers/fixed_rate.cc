@@ -10,10 +10,10 @@ namespace ccgym {
 
 namespace {
 
-constexpr double kWindowSeconds = 10;  // window / rate: more than any path holds, so that only pacing limits
+constexpr double kWindowSeconds = 10;  // window / rate: longer than any RTT, so that only pacing limits
 constexpr int64_t kMinWindowPackets = 10;
 
-// One packet a second: no pacer waits longer.
+// One packet per second, the longest gap of the pacer.
 double least_mbps(int64_t packet_bytes) {
   return Rate::of(static_cast<double>(packet_bytes), std::chrono::seconds{1}).mbps();
 }

@@ -1,4 +1,4 @@
-// A constant rate, whatever is lost; shows what a path does to a constant stream.
+// A constant pacing rate without any response to congestion, for measuring a path with a constant stream.
 #pragma once
 
 #include "transport/congestion_controller.hh"

@@ -1,4 +1,5 @@
-// A constant window: the oracle's candidate, and the baseline of the schemes' processor time.
+// A constant window: the oracle searches for the best one, and the benchmark of the schemes' processor time
+// uses it as the baseline.
 #pragma once
 
 #include "transport/congestion_controller.hh"

@@ -8,23 +8,23 @@ namespace ccgym {
 
 class HyStart {
  public:
-  // An ACK in slow start; returns true when the window should stop doubling.
+  // To be called for each ACK in slow start; returns true when slow start should end.
   bool on_ack(Time now, const AckEvent& ack, double cwnd_packets);
 
-  // After a time-out slow start begins anew.
-  void restart() { found_ = false; }
+  // To be called after a time-out, when slow start begins again.
+  void restart() { exit_found_ = false; }
 
  private:
   void begin_round(Time now, uint64_t next_seq);
   [[nodiscard]] bool train_is_long(Time now, Time min_rtt);
   [[nodiscard]] bool delay_has_risen(const RttStats& rtt);
 
-  uint64_t round_ends_at_seq_{0};  // the ACK of a packet from here on begins the next round
+  uint64_t round_ends_at_seq_{0};  // the ACK of this packet, or of a later one, begins the next round
   Time round_began_{};
-  Time last_ack_{};
+  Time last_ack_{};  // the newest ACK of the train
   Time round_min_rtt_{Time::max()};
   int samples_{0};
-  bool found_{false};
+  bool exit_found_{false};
 };
 
 }  // namespace ccgym

@@ -27,7 +27,7 @@ Ledbat::Ledbat(int64_t packet_bytes)
 
 void Ledbat::on_sent(Time /*now*/, const SentPacket& packet) { sent_inflight_bytes_ = packet.inflight_bytes; }
 
-// All callees are inline: an ACK takes little more time than the calls would.
+// The callees are inline, because the calls would take as much processor time as the rest of an ACK.
 void Ledbat::on_ack(Time now, const AckEvent& ack) {
   if (!ack.lost.empty()) answer_losses(ack);
   for (const AckedPacket& packet : ack.acked) on_packet_acked(now, packet);
@@ -62,7 +62,7 @@ SendLimits Ledbat::limits() const {
   return {.cwnd_bytes = static_cast<int64_t>(cwnd_bytes + 0.5)};
 }
 
-// Section 2.4.2: forgets base delays older than ten minutes, as the path may have changed.
+// Section 2.4.2: the base delay is the smallest of the last ten minutes, because the path may change.
 inline void Ledbat::update_base_delay(Time now, Time delay) {
   const auto minute = static_cast<std::size_t>(now / minutes{1});
   Time& smallest = base_delays_[minute % kBaseHistory];
@@ -81,13 +81,14 @@ inline Time Ledbat::queueing_delay() const {
   return *std::ranges::min_element(current_delays_) - base_delay_;
 }
 
-// Section 2.4.2: in proportion to the distance from the target, a packet per round trip at most.
+// Section 2.4.2: in proportion to off_target, by at most one packet per RTT. Slow start until the queueing
+// delay first reaches the target.
 inline void Ledbat::grow() {
   const double off_target =
       static_cast<double>((kTarget - queueing_delay()).count()) / static_cast<double>(kTarget.count());
   if (slow_start_ && off_target <= 0) {
     slow_start_ = false;
-    cwnd_packets_ /= 2;  // the window of one RTT ago has filled the queue to the target
+    cwnd_packets_ /= 2;  // the delay is that of the window one RTT ago, which was half as large
   }
   cwnd_packets_ += slow_start_ ? 1 : kGain * off_target / cwnd_packets_;
   const double inflight_packets =

@@ -1,5 +1,5 @@
-// LEDBAT, Low Extra Delay Background Transport (RFC 6817; its sections and names): the window follows the
-// one-way queueing delay towards a target, and yields to every flow that queues more.
+// LEDBAT, Low Extra Delay Background Transport (RFC 6817, whose section numbers and names are used): the
+// window keeps the one-way queueing delay at a target, and so yields to flows that cause more of it.
 #pragma once
 
 #include <array>
@@ -35,13 +35,14 @@ class Ledbat final : public CongestionController {
 
   int64_t packet_bytes_;
   double cwnd_packets_;
-  // RFC 6817's flightsize at the last departure, which a burst of ACKs does not reduce.
+  // RFC 6817's flightsize, as of the last departure, because a burst of ACKs would reduce it before the
+  // packets that it permits have left.
   int64_t sent_inflight_bytes_{0};
   bool slow_start_{true};
-  std::array<Time, kBaseHistory> base_delays_{};  // the smallest of each minute
-  std::array<Time, kCurrentFilter> current_delays_{};
-  Time base_delay_{Time::max()};  // the smallest of base_delays_
-  std::size_t minute_{0};         // since the flow began
+  std::array<Time, kBaseHistory> base_delays_{};       // the smallest one-way delay of each minute
+  std::array<Time, kCurrentFilter> current_delays_{};  // the newest one-way delays
+  Time base_delay_{Time::max()};                       // the smallest of base_delays_
+  std::size_t minute_{0};                              // of the newest sample, since the flow began
   std::size_t samples_{0};
   FastRecovery recovery_;
 };

@@ -16,14 +16,16 @@ namespace {
 
 constexpr std::string_view kSuffix = ".so";
 constexpr std::size_t kMostMetrics = 64;
-// glibc's message for a library of another processor architecture.
-constexpr std::string_view kPassedOver = "cannot open shared object file: No such file or directory";
+// dlopen skips a library of another processor architecture, and glibc then reports the existing file like
+// this.
+constexpr std::string_view kSkippedByLoader = "cannot open shared object file: No such file or directory";
 
 [[noreturn]] void refuse(const std::string& file, const std::string& why) {
   throw std::invalid_argument("so:" + file + ": " + why);
 }
 
-// dlopen would wait for ever on a pipe, and searches other folders for a name without a slash.
+// Returns an absolute path, because dlopen searches the system's folders for a name without a slash. Only
+// regular files are accepted, because dlopen would wait for ever on a pipe.
 std::string checked_file(const std::string& file) {
   if (file.empty()) refuse(file, "expected so:FILE.so or so:FILE.so:ARGS");
   std::error_code error;
@@ -39,7 +41,8 @@ std::shared_ptr<void> load(const std::string& file) {
   if (handle != nullptr) return {handle, [](void* loaded) { dlclose(loaded); }};
   std::string why{dlerror()};
   if (why.starts_with(path + ": ")) why.erase(0, path.size() + 2);
-  refuse(file, "no library that can be loaded: " + (why == kPassedOver ? "of another architecture" : why));
+  refuse(file,
+         "no library that can be loaded: " + (why == kSkippedByLoader ? "of another architecture" : why));
 }
 
 const ccgym_controller_table* find_table(const std::string& file, void* handle) {
@@ -55,7 +58,7 @@ const ccgym_controller_table* find_table(const std::string& file, void* handle) 
   return table;
 }
 
-ccgym_acked_packet shown(const AckedPacket& packet) {
+ccgym_acked_packet to_c(const AckedPacket& packet) {
   return {.seq = packet.seq,
           .bytes = packet.bytes,
           .sent_ms = in_ms(packet.sent_at),
@@ -66,7 +69,7 @@ ccgym_acked_packet shown(const AckedPacket& packet) {
           .delivered_bytes_at_departure = packet.delivered_bytes_at_departure};
 }
 
-ccgym_lost_packet shown(const LostPacket& packet) {
+ccgym_lost_packet to_c(const LostPacket& packet) {
   return {.seq = packet.seq,
           .bytes = packet.bytes,
           .sent_ms = in_ms(packet.sent_at),
@@ -75,7 +78,7 @@ ccgym_lost_packet shown(const LostPacket& packet) {
           .app_limited = packet.app_limited};
 }
 
-int32_t shown(Limit limit) {
+int32_t to_c(Limit limit) {
   switch (limit) {
     case Limit::window:
       return CCGYM_LIMIT_WINDOW;
@@ -92,8 +95,8 @@ double rate_mbps(const AckEvent& ack) {
   return sampled ? ack.rate.rate().mbps() : std::numeric_limits<double>::quiet_NaN();
 }
 
-// FILE.so or FILE.so:ARGS.
-std::pair<std::string, std::string> split(std::string_view argument) {
+// Splits FILE.so or FILE.so:ARGS into the file and its arguments.
+std::pair<std::string, std::string> split_arguments(std::string_view argument) {
   const std::size_t end = argument.find(std::string{kSuffix} + ":");
   if (end == std::string_view::npos) return {std::string{argument}, ""};
   return {std::string{argument.substr(0, end + kSuffix.size())},
@@ -102,7 +105,7 @@ std::pair<std::string, std::string> split(std::string_view argument) {
 
 std::unique_ptr<CongestionController> make_from_library(std::string_view argument,
                                                         const ControllerConfig& config) {
-  const auto [file, args] = split(argument);
+  const auto [file, args] = split_arguments(argument);
   return std::make_unique<LibraryController>(file, args, config);
 }
 
@@ -116,8 +119,8 @@ std::shared_ptr<const ccgym_controller_table> load_controllers(const std::string
 LibraryController::LibraryController(const std::string& file, const std::string& args,
                                      const ControllerConfig& config)
     : name_{"so:" + file}, table_{load_controllers(file)}, packet_bytes_{config.packet_bytes} {
-  const ccgym_config told{.packet_bytes = packet_bytes_, .seed = config.seed, .args = args.c_str()};
-  self_ = owned(table_->create(&told, &asked_));
+  const ccgym_config c_config{.packet_bytes = packet_bytes_, .seed = config.seed, .args = args.c_str()};
+  self_ = take_ownership(table_->create(&c_config, &requested_limits_));
   if (!self_) refuse(file, "refuses the arguments '" + args + "'");
   read_limits();
 }
@@ -127,89 +130,91 @@ LibraryController::LibraryController(const LibraryController& other, std::shared
   self_ = std::move(self);
 }
 
-std::shared_ptr<void> LibraryController::owned(void* self) const {
+std::shared_ptr<void> LibraryController::take_ownership(void* self) const {
   if (self == nullptr) return nullptr;
   return {self, [table = table_](void* gone) { table->destroy(gone); }};
 }
 
 void LibraryController::on_sent(Time now, const SentPacket& packet) {
   if (!table_->on_sent) return;
-  const ccgym_sent_packet told{packet.seq, packet.bytes, packet.inflight_bytes, in_ms(packet.smoothed_rtt)};
-  table_->on_sent(self_.get(), in_ms(now), &told, &asked_);
+  const ccgym_sent_packet c_packet{packet.seq, packet.bytes, packet.inflight_bytes,
+                                   in_ms(packet.smoothed_rtt)};
+  table_->on_sent(self_.get(), in_ms(now), &c_packet, &requested_limits_);
   read_limits();
 }
 
 void LibraryController::on_ack(Time now, const AckEvent& ack) {
   acked_.clear();
-  for (const AckedPacket& packet : ack.acked) acked_.push_back(shown(packet));
-  show(ack.lost);
-  const ccgym_ack told{.acked = acked_.data(),
-                       .acked_packets = acked_.size(),
-                       .lost = lost_.data(),
-                       .lost_packets = lost_.size(),
-                       .inflight_bytes = ack.inflight_bytes,
-                       .delivered_bytes = ack.delivered_bytes,
-                       .declared_lost_bytes = ack.declared_lost_bytes,
-                       .next_seq = ack.next_seq,
-                       .rtt_ms = in_ms(ack.rtt.latest),
-                       .smoothed_rtt_ms = in_ms(ack.rtt.smoothed),
-                       .min_rtt_ms = in_ms(ack.rtt.min),
-                       .rate_mbps = rate_mbps(ack),
-                       .rate_delivered_bytes = ack.rate.delivered_bytes,
-                       .rate_prior_delivered_bytes = ack.rate.prior_delivered_bytes,
-                       .rate_interval_ms = in_ms(ack.rate.interval),
-                       .rate_ack_interval_ms = in_ms(ack.rate.ack_interval),
-                       .rate_app_limited = ack.rate.app_limited,
-                       .limited_by = shown(ack.limited_by),
-                       .ce_packets = ack.ce_packets};
-  table_->on_ack(self_.get(), in_ms(now), &told, &asked_);
+  for (const AckedPacket& packet : ack.acked) acked_.push_back(to_c(packet));
+  copy_lost(ack.lost);
+  const ccgym_ack c_ack{.acked = acked_.data(),
+                        .acked_packets = acked_.size(),
+                        .lost = lost_.data(),
+                        .lost_packets = lost_.size(),
+                        .inflight_bytes = ack.inflight_bytes,
+                        .delivered_bytes = ack.delivered_bytes,
+                        .declared_lost_bytes = ack.declared_lost_bytes,
+                        .next_seq = ack.next_seq,
+                        .rtt_ms = in_ms(ack.rtt.latest),
+                        .smoothed_rtt_ms = in_ms(ack.rtt.smoothed),
+                        .min_rtt_ms = in_ms(ack.rtt.min),
+                        .rate_mbps = rate_mbps(ack),
+                        .rate_delivered_bytes = ack.rate.delivered_bytes,
+                        .rate_prior_delivered_bytes = ack.rate.prior_delivered_bytes,
+                        .rate_interval_ms = in_ms(ack.rate.interval),
+                        .rate_ack_interval_ms = in_ms(ack.rate.ack_interval),
+                        .rate_app_limited = ack.rate.app_limited,
+                        .limited_by = to_c(ack.limited_by),
+                        .ce_packets = ack.ce_packets};
+  table_->on_ack(self_.get(), in_ms(now), &c_ack, &requested_limits_);
   read_limits();
 }
 
 void LibraryController::on_timeout(Time now, const Timeout& timeout) {
-  show(timeout.lost);
-  const ccgym_timeout told{.lost = lost_.data(),
-                           .lost_packets = lost_.size(),
-                           .delivered_bytes = timeout.delivered_bytes,
-                           .declared_lost_bytes = timeout.declared_lost_bytes,
-                           .next_seq = timeout.next_seq,
-                           .rtt_ms = in_ms(timeout.rtt.latest),
-                           .smoothed_rtt_ms = in_ms(timeout.rtt.smoothed),
-                           .min_rtt_ms = in_ms(timeout.rtt.min)};
-  table_->on_timeout(self_.get(), in_ms(now), &told, &asked_);
+  copy_lost(timeout.lost);
+  const ccgym_timeout c_timeout{.lost = lost_.data(),
+                                .lost_packets = lost_.size(),
+                                .delivered_bytes = timeout.delivered_bytes,
+                                .declared_lost_bytes = timeout.declared_lost_bytes,
+                                .next_seq = timeout.next_seq,
+                                .rtt_ms = in_ms(timeout.rtt.latest),
+                                .smoothed_rtt_ms = in_ms(timeout.rtt.smoothed),
+                                .min_rtt_ms = in_ms(timeout.rtt.min)};
+  table_->on_timeout(self_.get(), in_ms(now), &c_timeout, &requested_limits_);
   read_limits();
 }
 
 void LibraryController::on_spurious_loss(Time now, const SpuriousLoss& loss) {
   if (!table_->on_spurious_loss) return;
-  const ccgym_spurious_loss told{loss.seq, loss.bytes, in_ms(loss.sent_at), loss.timeout};
-  table_->on_spurious_loss(self_.get(), in_ms(now), &told, &asked_);
+  const ccgym_spurious_loss c_loss{loss.seq, loss.bytes, in_ms(loss.sent_at), loss.timeout};
+  table_->on_spurious_loss(self_.get(), in_ms(now), &c_loss, &requested_limits_);
   read_limits();
 }
 
 void LibraryController::on_restart(Time now, Time idle) {
   if (!table_->on_restart) return;
-  table_->on_restart(self_.get(), in_ms(now), in_ms(idle), &asked_);
+  table_->on_restart(self_.get(), in_ms(now), in_ms(idle), &requested_limits_);
   read_limits();
 }
 
 void LibraryController::on_timer(Time now, const Timer& timer) {
-  const ccgym_timer told{.inflight_bytes = timer.inflight_bytes,
-                         .rtt_ms = in_ms(timer.rtt.latest),
-                         .smoothed_rtt_ms = in_ms(timer.rtt.smoothed),
-                         .min_rtt_ms = in_ms(timer.rtt.min)};
-  table_->on_timer(self_.get(), in_ms(now), &told, &asked_);
+  const ccgym_timer c_timer{.inflight_bytes = timer.inflight_bytes,
+                            .rtt_ms = in_ms(timer.rtt.latest),
+                            .smoothed_rtt_ms = in_ms(timer.rtt.smoothed),
+                            .min_rtt_ms = in_ms(timer.rtt.min)};
+  table_->on_timer(self_.get(), in_ms(now), &c_timer, &requested_limits_);
   read_limits();
   check_timer_moved(name_, next_timer_, now);
 }
 
 std::vector<Metric> LibraryController::metrics() const {
   if (!table_->metrics) return {};
-  std::array<ccgym_metric, kMostMetrics> told{};
-  const std::size_t count = table_->metrics(self_.get(), told.data(), told.size());
-  if (count > told.size()) throw std::runtime_error(name_ + ": metrics tells more than there is room for");
+  std::array<ccgym_metric, kMostMetrics> c_metrics{};
+  const std::size_t count = table_->metrics(self_.get(), c_metrics.data(), c_metrics.size());
+  if (count > c_metrics.size())
+    throw std::runtime_error(name_ + ": metrics tells more than there is room for");
   std::vector<Metric> metrics;
-  for (const ccgym_metric& metric : std::span{told}.first(count)) {
+  for (const ccgym_metric& metric : std::span{c_metrics}.first(count)) {
     if (metric.name == nullptr || metric.unit == nullptr)
       throw std::runtime_error(name_ + ": metrics leaves a name or a unit NULL");
     metrics.push_back({metric.name, metric.unit, metric.value});
@@ -220,24 +225,25 @@ std::vector<Metric> LibraryController::metrics() const {
 std::unique_ptr<CongestionController> LibraryController::clone() const {
   if (!table_->clone)
     throw NotCopyableError(name_ + ": has no clone: it cannot run where flows are copied midway");
-  std::shared_ptr<void> self = owned(table_->clone(self_.get()));
+  std::shared_ptr<void> self = take_ownership(table_->clone(self_.get()));
   if (!self) throw std::runtime_error(name_ + ": clone answers NULL");
   return std::unique_ptr<CongestionController>{new LibraryController{*this, std::move(self)}};
 }
 
-void LibraryController::show(std::span<const LostPacket> lost) {
+void LibraryController::copy_lost(std::span<const LostPacket> lost) {
   lost_.clear();
-  for (const LostPacket& packet : lost) lost_.push_back(shown(packet));
+  for (const LostPacket& packet : lost) lost_.push_back(to_c(packet));
 }
 
 void LibraryController::read_limits() {
-  limits_.cwnd_bytes = checked_window_bytes(name_, asked_.cwnd_packets, packet_bytes_);
+  limits_.cwnd_bytes = checked_window_bytes(name_, requested_limits_.cwnd_packets, packet_bytes_);
   limits_.pacing_rate.reset();
-  if (asked_.pacing_mbps != CCGYM_NO_PACING) limits_.pacing_rate = checked_pacing(name_, asked_.pacing_mbps);
-  limits_.holds_back = asked_.holds_back != 0;
+  if (requested_limits_.pacing_mbps != CCGYM_NO_PACING)
+    limits_.pacing_rate = checked_pacing(name_, requested_limits_.pacing_mbps);
+  limits_.holds_back = requested_limits_.holds_back != 0;
   next_timer_.reset();
-  if (table_->on_timer && asked_.next_timer_ms != CCGYM_NO_TIMER)
-    next_timer_ = checked_timer(name_, asked_.next_timer_ms);
+  if (table_->on_timer && requested_limits_.next_timer_ms != CCGYM_NO_TIMER)
+    next_timer_ = checked_timer(name_, requested_limits_.next_timer_ms);
 }
 
 void register_library_controllers() { register_controllers("so", make_from_library); }

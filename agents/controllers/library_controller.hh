@@ -1,4 +1,5 @@
-// A congestion controller from a shared library: the C functions of ccgym/controller.h behind our interface.
+// A congestion controller from a shared library: adapts the C functions of ccgym/controller.h to
+// CongestionController.
 #pragma once
 
 #include <memory>
@@ -13,10 +14,12 @@
 
 namespace ccgym {
 
-// The functions of a library, which stays loaded as long as they are held; loaded again, its variables have
-// their initial values. Throws std::invalid_argument if it is no library of controllers of our version.
+// The functions of a library, which is unloaded when the last pointer to them is gone: loading it again
+// resets its global variables. Throws std::invalid_argument if the file is no library, exports no
+// ccgym_controller, or is made for another CCGYM_CONTROLLER_VERSION.
 std::shared_ptr<const ccgym_controller_table> load_controllers(const std::string& file);
 
+// Thrown by clone() of a controller whose library does not support it.
 class NotCopyableError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -44,23 +47,23 @@ class LibraryController final : public CongestionController {
   [[nodiscard]] std::unique_ptr<CongestionController> clone() const override;
 
  private:
-  LibraryController(const LibraryController&) = default;  // both share one self
+  LibraryController(const LibraryController&) = default;  // shares self_: only for the constructor below
   LibraryController(const LibraryController& other, std::shared_ptr<void> self);
 
-  [[nodiscard]] std::shared_ptr<void> owned(void* self) const;
-  void show(std::span<const LostPacket> lost);
+  [[nodiscard]] std::shared_ptr<void> take_ownership(void* self) const;
+  void copy_lost(std::span<const LostPacket> lost);
   void read_limits();
 
-  std::string name_;  // for messages
+  std::string name_;  // in error messages: "so:FILE"
   std::shared_ptr<const ccgym_controller_table> table_;
   int64_t packet_bytes_;
-  ccgym_limits asked_{.cwnd_packets = kInitialWindowPackets,
-                      .pacing_mbps = CCGYM_NO_PACING,
-                      .next_timer_ms = CCGYM_NO_TIMER,
-                      .holds_back = 0};
-  std::shared_ptr<void> self_{};  // the library's own object
+  ccgym_limits requested_limits_{.cwnd_packets = kInitialWindowPackets,
+                                 .pacing_mbps = CCGYM_NO_PACING,
+                                 .next_timer_ms = CCGYM_NO_TIMER,
+                                 .holds_back = 0};
+  std::shared_ptr<void> self_{};  // the controller object that the library's create or clone returned
   std::vector<ccgym_acked_packet> acked_{};
-  std::vector<ccgym_lost_packet> lost_{};
+  std::vector<ccgym_lost_packet> lost_{};  // both are reused by every event, to avoid allocations
   SendLimits limits_{};
   std::optional<Time> next_timer_{};
 };

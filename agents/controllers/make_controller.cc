@@ -43,7 +43,7 @@ struct TableEntry {
                               "' " + std::string{right});
 }
 
-// Parses the whole text as a number.
+// The number that `text` consists of; nullopt if there is anything else in it.
 std::optional<double> number(std::string_view text) {
   double value{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -62,7 +62,7 @@ std::unique_ptr<CongestionController> make_fixed(std::string_view argument, cons
   return std::make_unique<FixedWindow>(config.packet_bytes, FixedWindow::Config{.cwnd_packets = packets});
 }
 
-// Whether the argument names `variant`; empty: the scheme's default. Throws if it is neither.
+// Whether the argument selects `variant`. An empty argument selects the default; any other is refused.
 bool is_variant(std::string_view scheme, std::string_view argument, std::string_view variant) {
   if (argument.empty()) return false;
   if (argument != variant) {
@@ -103,7 +103,7 @@ std::unique_ptr<Controller> make(const ControllerConfig& config) {
   }
 }
 
-// A scheme that takes no argument.
+// Makes a scheme that takes no argument.
 template <class Controller>
 std::unique_ptr<CongestionController> make_plain(std::string_view argument, const ControllerConfig& config) {
   auto controller = make<Controller>(config);
@@ -118,7 +118,8 @@ std::unique_ptr<CongestionController> make_copa(std::string_view argument, const
   return std::make_unique<Copa>(config.packet_bytes, copa);
 }
 
-// FILE or FILE:PREFERENCE; the text after the last colon is a preference if it is a number.
+// Splits FILE or FILE:PREFERENCE. What follows the last colon is a preference only if it is a number, because
+// a file name may contain colons.
 std::pair<std::string_view, std::optional<double>> split_preference(std::string_view argument) {
   const std::size_t colon = argument.rfind(':');
   if (colon == std::string_view::npos) return {argument, std::nullopt};
@@ -170,15 +171,15 @@ const std::array kTable{
 };
 
 std::vector<std::pair<std::string, ControllerFactory>>& registered() {
-  static std::vector<std::pair<std::string, ControllerFactory>> kinds;
-  return kinds;
+  static std::vector<std::pair<std::string, ControllerFactory>> factories;
+  return factories;
 }
 
 ControllerFactory find_factory(std::string_view name) {
   for (const TableEntry& entry : kTable)
     if (entry.scheme.name == name) return entry.make;
-  for (const auto& [kind, make] : registered())
-    if (kind == name) return make;
+  for (const auto& [registered_name, make] : registered())
+    if (registered_name == name) return make;
   return nullptr;
 }
 

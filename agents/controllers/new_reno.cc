@@ -33,15 +33,15 @@ void NewReno::answer_congestion(const AckEvent& ack) {
   if (!recovery_.begins_with(ack)) return recovery_.count(ack);
   before_losses_ = state_;
   if (ack.lost.empty()) {
-    reduce(std::llround(kept_on_marks_ * static_cast<double>(state_.cwnd_bytes)));
+    reduce(std::llround(mark_beta_ * static_cast<double>(state_.cwnd_bytes)));
   } else {
-    reduce(inflight_before(ack) / 2);  // eq. 4
+    reduce(inflight_before(ack) / 2);  // RFC 5681 eq. 4
   }
   state_.cwnd_bytes = recovery_.begin(ack, state_.ssthresh_bytes);
 }
 
 void NewReno::on_timeout(Time /*now*/, const Timeout& timeout) {
-  if (!before_timeout_) {  // RFC 5681, section 3.1: held constant where one time-out follows another
+  if (!before_timeout_) {  // RFC 5681 section 3.1: consecutive time-outs reduce ssthresh once
     before_timeout_ = {state_, recovery_};
     reduce(inflight_before(timeout) / 2);
   }
@@ -54,15 +54,16 @@ void NewReno::reduce(int64_t window_bytes) {
   state_.acked_in_window_bytes = 0;
 }
 
-// Slow start's threshold is infinite before it has ended once.
+// ssthresh is shown as infinite until slow start has ended once.
 std::vector<Metric> NewReno::metrics() const {
-  const bool ended = state_.ssthresh_bytes < std::numeric_limits<int64_t>::max();
+  const bool finite = state_.ssthresh_bytes < std::numeric_limits<int64_t>::max();
   const double packets = static_cast<double>(state_.ssthresh_bytes) / static_cast<double>(packet_bytes_);
-  return {{"ssthresh", "packets", ended ? packets : std::numeric_limits<double>::infinity()},
+  return {{"ssthresh", "packets", finite ? packets : std::numeric_limits<double>::infinity()},
           {"recovery", "", recovery_.active() ? 1.0 : 0.0}};
 }
 
-// RFC 5682 leaves the response open; Linux restores the window, also after spurious losses.
+// RFC 5682 does not specify the response. As in Linux, the window is restored after a spurious time-out, and
+// after spurious losses as well.
 void NewReno::on_spurious_loss(Time /*now*/, const SpuriousLoss& loss) {
   if (recovery_.undone_by(loss.seq)) {
     before_losses_.cwnd_bytes = std::max(before_losses_.cwnd_bytes, state_.cwnd_bytes);
@@ -72,7 +73,8 @@ void NewReno::on_spurious_loss(Time /*now*/, const SpuriousLoss& loss) {
   std::tie(state_, recovery_) = *std::exchange(before_timeout_, std::nullopt);
 }
 
-// RFC 5681 section 3.1 with RFC 3465's byte counting. An unused window does not grow: RFC 9002 section 7.8.
+// RFC 5681 section 3.1 with RFC 3465's byte counting. Not called while the application limits the flow: a
+// window that is not used must not grow (RFC 9002 section 7.8).
 void NewReno::grow(int64_t acked_bytes) {
   if (state_.cwnd_bytes < state_.ssthresh_bytes) {
     state_.cwnd_bytes += acked_bytes;

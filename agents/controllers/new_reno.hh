@@ -1,6 +1,6 @@
-// NewReno: slow start, congestion avoidance and fast recovery (RFC 5681, RFC 6582), growth by bytes
-// acknowledged (RFC 3465), Proportional Rate Reduction in recovery (RFC 6937). A mark is answered as a loss
-// is (RFC 3168, section 6.1.2).
+// NewReno: slow start, congestion avoidance and fast recovery (RFC 5681, RFC 6582), appropriate byte counting
+// (RFC 3465), Proportional Rate Reduction in recovery (RFC 6937). The response to a CE mark is that to a loss
+// (RFC 3168, section 6.1.2).
 #pragma once
 
 #include <utility>
@@ -25,14 +25,14 @@ class NewReno final : public CongestionController {
     return std::make_unique<NewReno>(*this);
   }
 
-  // Part of the window that is kept after marks.
-  void keep_on_marks(double share) { kept_on_marks_ = share; }
+  // The factor by which CE marks reduce cwnd, 0 to 1; 0.5 unless set (DCTCP's is 1 - alpha / 2).
+  void set_mark_beta(double beta) { mark_beta_ = beta; }
 
  private:
   struct State {
     int64_t cwnd_bytes{};
     int64_t ssthresh_bytes{};
-    int64_t acked_in_window_bytes{0};  // RFC 3465's bytes_acked: a full window of them adds a packet to cwnd
+    int64_t acked_in_window_bytes{0};  // RFC 3465: bytes_acked; each cwnd of them adds a packet to cwnd
   };
 
   void answer_congestion(const AckEvent& ack);
@@ -40,9 +40,9 @@ class NewReno final : public CongestionController {
   void reduce(int64_t window_bytes);
 
   int64_t packet_bytes_;
-  double kept_on_marks_{0.5};
+  double mark_beta_{0.5};
   State state_;
-  // The state to restore if the time-out was spurious; absent once it has proved genuine.
+  // The state to restore if the time-out proves spurious; absent once a later packet has been acknowledged.
   std::optional<std::pair<State, FastRecovery>> before_timeout_{};
   State before_losses_{};  // before the last episode of losses
   FastRecovery recovery_;

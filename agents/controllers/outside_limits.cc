@@ -14,7 +14,7 @@ constexpr double kMostMbps = 1e9;
 constexpr double kMostMs = 1e12;
 
 double checked(std::string_view controller, const char* name, double value, double least, double most) {
-  if (value >= least && value <= most) return value;  // NaN is neither
+  if (value >= least && value <= most) return value;  // refuses NaN as well
   std::ostringstream problem;
   problem << controller << ": " << name << " is " << value << ", expected a number from " << least << " to "
           << most;

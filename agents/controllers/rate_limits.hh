@@ -1,4 +1,4 @@
-// What a scheme without a window lets the sender do: its rate decides.
+// The send limits of a rate-based scheme, which has no congestion window.
 #pragma once
 
 #include <algorithm>
@@ -8,8 +8,8 @@
 
 namespace ccgym {
 
-// The window bounds the sender's memory: by two seconds of the rate or, so that it never binds, two round
-// trips.
+// The window only bounds the sender's memory. It is two seconds at `rate`, or two RTTs if these are longer,
+// so that the pacing rate is what limits; at least 10 packets.
 inline SendLimits rate_limits(Rate rate, Time smoothed_rtt, int64_t packet_bytes) {
   constexpr Time kWindow = std::chrono::seconds{2};
   constexpr int kWindowRtts = 2;

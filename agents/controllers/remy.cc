@@ -12,7 +12,7 @@ namespace {
 constexpr double kAlpha = 1.0 / 8;        // SIGCOMM 2013 section 4.1: send_ewma and rec_ewma
 constexpr double kSlowAlpha = 1.0 / 256;  // SIGCOMM 2014 section 3.1: slow_rec_ewma
 constexpr double kMinWindowPackets = 1;
-constexpr double kMaxWindowPackets = 50'000;  // of a rule that multiplies without end
+constexpr double kMaxWindowPackets = 50'000;  // bounds a rule that multiplies the window at every ACK
 
 }  // namespace
 
@@ -28,7 +28,7 @@ void Remy::on_ack(Time now, const AckEvent& ack) {
   }
 }
 
-// RemyCCs do not react to losses; after a time-out the flow begins anew.
+// RemyCCs do not respond to losses; after a time-out the flow starts again.
 void Remy::on_timeout(Time /*now*/, const Timeout& /*timeout*/) { restart(); }
 
 void Remy::remember(const AckedPacket& packet, Time received_at, const RttStats& rtt) {
@@ -43,8 +43,8 @@ void Remy::remember(const AckedPacket& packet, Time received_at, const RttStats&
   last_ = {packet.sent_at, received_at};
 }
 
-// SIGCOMM 2013 section 4.2: cwnd <- m cwnd + b, and at least tau ms between two packets. Whole packets: those
-// that a fraction would grow to were no part of the tables' training (https://github.com/tcpexmachina/remy).
+// SIGCOMM 2013 section 4.2: cwnd <- m cwnd + b, and at least tau ms between two packets. The window is cut to
+// whole packets, as in the program that trains the tables (https://github.com/tcpexmachina/remy).
 void Remy::act() {
   const Whisker& whisker = table_.find(memory_);
   cwnd_packets_ = std::clamp(std::trunc(whisker.window_multiple * cwnd_packets_ + whisker.window_increment),
@@ -52,7 +52,7 @@ void Remy::act() {
   intersend_ms_ = whisker.intersend_ms;
 }
 
-// The flow begins with an empty memory and the action for it.
+// A flow starts with an all-zero memory and the action for it.
 void Remy::restart() {
   memory_ = {};
   last_.reset();

@@ -20,7 +20,7 @@ constexpr std::size_t kMaxFileBytes = 64 << 20;
 constexpr double kMaxSignal = 1e9;
 constexpr double kMaxMultiple = 1e3;
 constexpr double kMaxIncrementPackets = 1e6;
-constexpr double kMaxIntersendMs = 1e3;  // no pacer waits for longer
+constexpr double kMaxIntersendMs = 1e3;  // the longest gap of the pacer
 
 double number(const json& object, const std::string& where, const char* key) {
   if (!object[key].is_number()) refuse(where + ": " + key + " should be a number");
@@ -58,8 +58,7 @@ void check(const Whisker& whisker, const std::string& name) {
 
 std::string name_of(std::size_t whisker) { return "whisker " + std::to_string(whisker + 1); }
 
-// Squared distance of the memory from the box.
-double distance(const Whisker& whisker, const RemyMemory& memory) {
+double squared_distance(const Whisker& whisker, const RemyMemory& memory) {
   double sum = 0;
   for (std::size_t i = 0; i < memory.size(); ++i) {
     const double outside = memory[i] - std::clamp(memory[i], whisker.from[i], whisker.to[i]);
@@ -68,7 +67,7 @@ double distance(const Whisker& whisker, const RemyMemory& memory) {
   return sum;
 }
 
-bool holds(const Whisker& whisker, const RemyMemory& memory) {
+bool contains(const Whisker& whisker, const RemyMemory& memory) {
   for (std::size_t i = 0; i < memory.size(); ++i) {
     if (memory[i] < whisker.from[i] || memory[i] >= whisker.to[i]) return false;
   }
@@ -83,10 +82,11 @@ RemyTable::RemyTable(std::vector<Whisker> whiskers) : whiskers_{std::move(whiske
 }
 
 const Whisker& RemyTable::find(const RemyMemory& memory) const {
-  const auto holding =
-      std::ranges::find_if(whiskers_, [&](const Whisker& one) { return holds(one, memory); });
-  if (holding != whiskers_.end()) return *holding;
-  return *std::ranges::min_element(whiskers_, {}, [&](const Whisker& one) { return distance(one, memory); });
+  const auto found =
+      std::ranges::find_if(whiskers_, [&](const Whisker& whisker) { return contains(whisker, memory); });
+  if (found != whiskers_.end()) return *found;
+  return *std::ranges::min_element(whiskers_, {},
+                                   [&](const Whisker& whisker) { return squared_distance(whisker, memory); });
 }
 
 RemyTable parse_remy_table(std::string_view text) {

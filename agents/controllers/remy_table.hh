@@ -1,4 +1,5 @@
-// A RemyCC's rule table: whiskers, each a box of the memory and the action to take within it.
+// The rule table of a RemyCC. Each rule ("whisker") is a box in the space of the memory, and the action to
+// take while the memory is within that box.
 //
 // Winstein and Balakrishnan, "TCP ex Machina", SIGCOMM 2013, section 4; the memory's four signals are those
 // of Sivaraman et al., "An Experimental Study of the Learnability of Congestion Control" (TaoVA), SIGCOMM
@@ -10,8 +11,8 @@
 //       "to": {"send_ewma_ms": 163840, "rec_ewma_ms": 163840, "rtt_ratio": 163840, "slow_rec_ewma_ms":
 //       163840}, "window_multiple": 1.0, "window_increment": 1, "intersend_ms": 0.25}]}
 //
-// A box holds from <= memory < to in every signal. The first whisker whose box holds the memory acts; where
-// none does, the one whose box is nearest.
+// The memory is within a box if from <= memory < to for every signal. The first such whisker in the file
+// applies; if there is none, the one with the nearest box (Euclidean distance).
 #pragma once
 
 #include <array>
@@ -34,7 +35,7 @@ struct Whisker {
 
 class RemyTable {
  public:
-  // Throws std::invalid_argument for an empty table, and for a whisker whose numbers are out of range.
+  // Throws std::invalid_argument for an empty table, and for a whisker with a number out of range.
   explicit RemyTable(std::vector<Whisker> whiskers);
 
   [[nodiscard]] const Whisker& find(const RemyMemory& memory) const;
@@ -44,9 +45,11 @@ class RemyTable {
   std::vector<Whisker> whiskers_;
 };
 
-// Throws std::runtime_error for what is no table, else as RemyTable: what is wrong, what would be right.
+// `text` is the content of a file as above. Throws std::runtime_error if it does not have that format, and
+// std::invalid_argument as RemyTable does.
 RemyTable parse_remy_table(std::string_view text);
-// Throws std::runtime_error: the same, with the file's name before it.
+// Throws std::runtime_error for a file that cannot be read, and for all errors of parse_remy_table, with the
+// file's name first.
 RemyTable load_remy_table(const std::filesystem::path& file);
 
 }  // namespace ccgym

@@ -1,6 +1,6 @@
 // TCP Vegas (Brakmo and Peterson, "TCP Vegas: End to End Congestion Avoidance on a Global Internet", IEEE
-// JSAC 13(8), 1995; its sections are named): keeps two to four packets in the queue. A round's RTT is the
-// smallest of its samples, as in Linux and ns-3: one delayed ACK does not count as a queue.
+// JSAC 13(8), 1995; section numbers are the paper's): keeps two to four packets in the queue. The RTT of a
+// round is its smallest sample, as in Linux and ns-3, so that one delayed ACK does not count as a queue.
 #pragma once
 
 #include "agents/controllers/fast_recovery.hh"
@@ -22,7 +22,7 @@ class Vegas final : public CongestionController {
 
  private:
   struct Round {
-    uint64_t end_seq{0};  // the ACK of a packet from here on ends it
+    uint64_t end_seq{0};  // the ACK of this packet, or of a later one, ends the round
     Time min_rtt{Time::max()};
     int samples{0};
   };
@@ -37,8 +37,8 @@ class Vegas final : public CongestionController {
   int64_t cwnd_bytes_;
   int64_t ssthresh_bytes_;
   Round round_{};
-  bool doubling_{true};    // slow start grows every other round
-  bool timed_out_{false};  // and nothing was acknowledged since
+  bool slow_start_grows_{true};  // in this round: slow start grows in every other one
+  bool timed_out_{false};        // no packet has been acknowledged since the last time-out
   FastRecovery recovery_;
 };
 

@@ -1,5 +1,6 @@
-// How far ACKs run ahead of the bandwidth when a link or a receiver holds them back: what must be in flight
-// beyond the BDP so that it does not run dry (draft-ietf-ccwg-bbr, section 5.5.9: BBR.extra_acked).
+// ACK aggregation: how many more bytes were acknowledged than the bandwidth explains, because a link or a
+// receiver sends ACKs in bursts. So many bytes have to be in flight beyond the BDP for full throughput
+// between two bursts (draft-ietf-ccwg-bbr, section 5.5.9: BBR.extra_acked).
 #pragma once
 
 #include <algorithm>
@@ -11,7 +12,7 @@ namespace ccgym {
 
 class AckAggregation {
  public:
-  // `limit_bytes`: one aggregate cannot exceed a window.
+  // `bw` is the bandwidth estimate; `limit_bytes`, the cwnd, bounds the size of an aggregate.
   void on_ack(Time now, int64_t acked_bytes, Rate bw, int64_t limit_bytes) {
     double expected_bytes = bw.bytes_in(now - began_);
     if (static_cast<double>(acked_bytes_) <= expected_bytes) {
@@ -24,12 +25,13 @@ class AckAggregation {
     extra_bytes_.update(std::min(extra_bytes, static_cast<double>(limit_bytes)));
   }
 
-  // After an idle time: begins a new interval.
+  // To be called after an idle period: begins a new interval.
   void restart(Time now) {
     began_ = now;
     acked_bytes_ = 0;
   }
 
+  // To be called once per round trip.
   void on_round(int rounds_per_epoch = kRoundsPerEpoch) {
     if (++rounds_ < rounds_per_epoch) return;
     rounds_ = 0;
@@ -41,10 +43,10 @@ class AckAggregation {
  private:
   static constexpr int kRoundsPerEpoch = 5;  // Linux: half of a window of 10
 
-  Time began_{};
-  int64_t acked_bytes_{0};
+  Time began_{};            // of the interval in which ACKs run ahead of the bandwidth
+  int64_t acked_bytes_{0};  // in that interval
   int rounds_{0};
-  RecentMax<2> extra_bytes_{};  // of this epoch and the one before
+  RecentMax<2> extra_bytes_{};  // the largest of this epoch and the one before
 };
 
 }  // namespace ccgym

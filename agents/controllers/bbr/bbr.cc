@@ -10,11 +10,11 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr int64_t kMinWindowPackets = 4;                                      // BBRMinPipeCwnd
-constexpr double kHighGain = 2.885;                                           // 2 / ln 2: startup doubles
-constexpr double kCwndGain = 2;                                               // section 4.2.3.2
+constexpr int64_t kMinWindowPackets = 4;  // BBRMinPipeCwnd
+constexpr double kHighGain = 2.885;       // 2 / ln 2: the rate doubles in every round
+constexpr double kCwndGain = 2;           // section 4.2.3.2
 constexpr std::array kPacingGains{1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0};  // section 4.3.4.1
-constexpr double kPacingMargin = 0.99;               // Linux: a percent for queues to drain
+constexpr double kPacingMargin = 0.99;               // Linux: 1 % below the bandwidth
 constexpr Time kProbeRttTime = milliseconds{200};    // section 4.3.5
 constexpr Time kMaxAggregation = milliseconds{100};  // Linux: extra_acked as a time
 constexpr Time kNominalRtt = milliseconds{1};        // section 4.2.1
@@ -51,7 +51,8 @@ void Bbr::update_model(Time now, const AckEvent& ack) {
   set_cwnd(ack);
 }
 
-// Section 4.2.3.4: lost packets leave the window, which conserves packets in the first round of an episode.
+// Section 4.2.3.4: cwnd shrinks by the lost packets, with packet conservation in the first round of an
+// episode.
 void Bbr::answer_losses(const AckEvent& ack) {
   if (recovery_.episode.begins_with(ack.lost)) {
     if (!recovery_.active) rounds_.begin_at(ack.delivered_bytes - ack.acked_bytes());
@@ -79,8 +80,8 @@ void Bbr::begin_recovery() {
   recovery_.active = true;
 }
 
-// Undoes an episode whose lost packets have all arrived, or a time-out. A recovery from earlier losses goes
-// on.
+// Undoes the response to an episode of which all losses have proved spurious, or to a spurious time-out;
+// after the latter, a recovery that it interrupted goes on.
 void Bbr::on_spurious_loss(Time /*now*/, const SpuriousLoss& loss) {
   if (recovery_.episode.undone_by(loss.seq)) {
     undo_losses();
@@ -91,15 +92,16 @@ void Bbr::on_spurious_loss(Time /*now*/, const SpuriousLoss& loss) {
   recovery_ = *std::exchange(before_timeout_, std::nullopt);
 }
 
-// Linux: what the losses seemed to show about the path is forgotten.
+// Linux, bbr_undo_cwnd: forgets the conclusions from the losses, that the pipe is full or that there is a
+// policer.
 void Bbr::undo_losses() {
   cwnd_bytes_ = std::max(cwnd_bytes_, recovery_.prior_cwnd_bytes);
   full_pipe_.forget_growth();
   policer_.forget();
 }
 
-// Linux: after an idle time the path is empty. It is filled at the bandwidth, as there is no queue, and the
-// min RTT needs no probing.
+// Linux: after an idle period there is no queue. Pacing at the bandwidth fills the pipe without building one,
+// and the min RTT is measured without ProbeRTT.
 void Bbr::on_restart(Time now, Time /*idle*/) {
   restarts_from_idle_ = true;
   aggregation_.restart(now);
@@ -125,7 +127,7 @@ double Bbr::cwnd_gain() const {
   return mode_ == Mode::probe_bw ? kCwndGain : mode_ == Mode::probe_rtt ? 1 : kHighGain;
 }
 
-// A sample over less than a round trip is an artefact of ACKs that come in a burst (Linux).
+// Samples over an interval shorter than the min RTT are an artefact of ACKs that arrive in a burst (Linux).
 void Bbr::update_bandwidth(Time now, const AckEvent& ack) {
   const RateSample& rate = ack.rate;
   const bool probing = mode_ == Mode::probe_bw;
@@ -140,7 +142,7 @@ void Bbr::update_bandwidth(Time now, const AckEvent& ack) {
   if (!rate.app_limited || bw_mbps >= bw_mbps_.best()) bw_mbps_.update(bw_mbps);
 }
 
-// Section 4.3.4.3.
+// Section 4.3.4.3: the next phase of the gain cycle.
 void Bbr::update_cycle(Time now, const AckEvent& ack) {
   if (mode_ != Mode::probe_bw || !phase_is_over(now, ack)) return;
   phase_ = (phase_ + 1) % kPacingGains.size();
@@ -156,7 +158,7 @@ bool Bbr::phase_is_over(Time now, const AckEvent& ack) const {
   return round_trip;
 }
 
-// A random phase, but never the one that drains.
+// Section 4.3.4.3: begins the gain cycle at a random phase other than the draining one.
 void Bbr::enter_probe_bw(Time now) {
   mode_ = Mode::probe_bw;
   const std::size_t back = random_.bits() % (kPacingGains.size() - 1);
@@ -172,7 +174,7 @@ void Bbr::update_mode(Time now, const AckEvent& ack) {
   if (mode_ == Mode::drain && ack.inflight_bytes <= inflight_bytes(1)) enter_probe_bw(now);
 }
 
-// Section 4.1.2.
+// Section 4.1.2: RTprop, and whether to enter ProbeRTT.
 void Bbr::update_min_rtt(Time now, const AckEvent& ack) {
   const bool probe_is_due = min_rtt_.update(now, ack.rtt.latest);
   if (probe_is_due && !restarts_from_idle_ && mode_ != Mode::probe_rtt) {
@@ -183,7 +185,7 @@ void Bbr::update_min_rtt(Time now, const AckEvent& ack) {
   if (mode_ == Mode::probe_rtt) probe_rtt(now, ack);
 }
 
-// Section 4.3.5: 200 ms and a round trip with four packets in flight.
+// Section 4.3.5: at least 200 ms and a round trip with at most four packets in flight.
 void Bbr::probe_rtt(Time now, const AckEvent& ack) {
   held_back_ = true;
   if (!probe_rtt_until_) {
@@ -208,14 +210,14 @@ void Bbr::save_cwnd() {
   recovery_.prior_cwnd_bytes = reduced ? std::max(recovery_.prior_cwnd_bytes, cwnd_bytes_) : cwnd_bytes_;
 }
 
-// Section 4.2.1: the pace of the initial window.
+// Section 4.2.1: the pacing rate from cwnd, before there is a bandwidth sample.
 void Bbr::pace_window(Time rtt) {
   const Rate window = Rate::of(static_cast<double>(cwnd_bytes_), std::max(rtt, Time{1}));
   pacing_rate_ = kPacingMargin * (kHighGain * window);
 }
 
-// Section 4.2.1. The first RTT sets the pacing rate of the initial window; from then on startup never slows
-// down.
+// Section 4.2.1. The first RTT sets the pacing rate of the initial window; after that, the rate does not fall
+// until the pipe is full.
 void Bbr::set_pacing(const RttStats& rtt) {
   if (!rtt_is_known_) pace_window(rtt.smoothed);
   rtt_is_known_ = true;
@@ -223,7 +225,7 @@ void Bbr::set_pacing(const RttStats& rtt) {
   if (full_pipe_.reached() || rate > pacing_rate_) pacing_rate_ = rate;
 }
 
-// Section 4.2.3.
+// Section 4.2.3: cwnd.
 void Bbr::set_cwnd(const AckEvent& ack) {
   const int64_t least = kMinWindowPackets * packet_bytes_;
   if (!conserve_or_restore(ack)) {
@@ -241,7 +243,8 @@ void Bbr::set_cwnd(const AckEvent& ack) {
   if (mode_ == Mode::probe_rtt) cwnd_bytes_ = std::min(cwnd_bytes_, least);
 }
 
-// Section 4.2.3.4; true while packet conservation decides the window.
+// Section 4.2.3.4: packet conservation, and the end of recovery. Returns true while packet conservation sets
+// cwnd.
 bool Bbr::conserve_or_restore(const AckEvent& ack) {
   if (recovery_.active && !recovery_.episode.is_older(ack.newest().seq)) {
     recovery_.active = recovery_.conserving = false;
@@ -257,8 +260,8 @@ int64_t Bbr::send_quantum_packets() const {
   return std::max(static_cast<int64_t>(most_bytes / static_cast<double>(packet_bytes_)), least);
 }
 
-// Section 4.2.3.2, BBRInflight: the BDP, and what keeps a sender busy that sends in quanta; an even number of
-// packets (Linux), of which a receiver acknowledges every second one at once.
+// Section 4.2.3.2, BBRInflight: gain times the BDP, with room for three send quanta. Rounded up to an even
+// number of packets (Linux), because receivers with delayed ACKs acknowledge every second packet.
 int64_t Bbr::inflight_bytes(double gain, double extra_bytes) const {
   if (!min_rtt_.known()) return kInitialWindowPackets * packet_bytes_;
   const double bdp_packets =

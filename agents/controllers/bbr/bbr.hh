@@ -1,6 +1,6 @@
 // BBR, version 1 (Cardwell, Cheng, Gunn, Yeganeh and Jacobson, "BBR: Congestion-Based Congestion Control",
-// ACM Queue 2016; draft-cardwell-iccrg-bbr-congestion-control-00, whose sections are named), with Linux's
-// answers to ACK aggregation and to policers.
+// ACM Queue 2016; draft-cardwell-iccrg-bbr-congestion-control-00, whose section numbers are used), with
+// Linux's handling of ACK aggregation and of traffic policers.
 #pragma once
 
 #include "agents/controllers/bbr/ack_aggregation.hh"
@@ -36,7 +36,7 @@ class Bbr final : public CongestionController {
   [[nodiscard]] double pacing_gain() const;
 
  private:
-  // From losses: packet conservation for a round, and the window restored at its end (section 4.2.3.4).
+  // Loss recovery: packet conservation for a round; at the end, cwnd is restored (section 4.2.3.4).
   struct Recovery {
     bool active{false};
     bool conserving{false};
@@ -74,19 +74,21 @@ class Bbr final : public CongestionController {
   bool rtt_is_known_{false};
   Mode mode_{Mode::startup};
   RoundCounter rounds_{};
-  RecentMax<11> bw_mbps_{};  // BtlBw: the largest of this round and the ten before
+  RecentMax<11> bw_mbps_{};  // BtlBw: the largest delivery rate of this round and the ten before
   Policer policer_{};
   FullPipe full_pipe_{};
   AckAggregation aggregation_{};
-  MinRttFilter min_rtt_{std::chrono::seconds{10}};  // RTprop; RTpropFilterLen is both of its times
+  MinRttFilter min_rtt_{
+      std::chrono::seconds{10}};  // RTprop; RTpropFilterLen is both window and probe interval
   std::optional<Time> probe_rtt_until_{};
   bool probe_rtt_round_done_{false};
-  std::size_t phase_{0};  // of the gain cycle
+  std::size_t phase_{0};  // index into the gain cycle
   Time phase_began_{};
   Recovery recovery_{};
-  std::optional<Recovery> before_timeout_{};  // absent once the time-out has proved genuine
-  bool restarts_from_idle_{false};            // until an ACK comes
-  bool held_back_{false};                     // at this ACK, to probe for the min RTT
+  std::optional<Recovery>
+      before_timeout_{};            // to restore if the time-out proves spurious; absent after an ACK
+  bool restarts_from_idle_{false};  // until the first ACK after an idle period
+  bool held_back_{false};           // as of the last ACK: ProbeRTT limits the flow
   Random random_;
 };
 

@@ -34,7 +34,7 @@ void Bbr3::on_sent(Time /*now*/, const SentPacket& packet) {
   }
 }
 
-// Section 5.2.3: the losses, then the model, then the parameters that follow from it.
+// Section 5.2.3: first the losses, then the model of the path, then the control parameters.
 void Bbr3::on_ack(Time now, const AckEvent& ack) {
   if (!ack.lost.empty()) answer_losses(now, ack);
   recovery_.episode.count(ack);
@@ -71,7 +71,7 @@ void Bbr3::update_model(Time now, const AckEvent& ack) {
   set_cwnd(ack);
 }
 
-// Sections 5.5.10.1 to 5.5.10.3.
+// Sections 5.5.10.1 to 5.5.10.3: the latest bandwidth and inflight, and the end of a loss round.
 void Bbr3::update_latest_signals(const AckEvent& ack, double bw_mbps) {
   latest_bw_mbps_ = std::max(latest_bw_mbps_, bw_mbps);
   latest_bytes_ = std::max(latest_bytes_, static_cast<double>(ack.rate.delivered_bytes));
@@ -92,7 +92,7 @@ bool Bbr3::in_probe_bw() const {
   return mode_ == Mode::down || mode_ == Mode::cruise || mode_ == Mode::refill || mode_ == Mode::up;
 }
 
-// Section 5.3.1.2.
+// Section 5.3.1.2: the pipe is full if the bandwidth has grown by less than 25 % in three rounds.
 void Bbr3::check_full_bandwidth(const AckEvent& ack, double bw_mbps) {
   if (full_bw_now_ || !rounds_.begins() || ack.rate.app_limited) return;
   if (bw_mbps >= kFullGrowth * full_bw_mbps_) return forget_full_bandwidth(bw_mbps);
@@ -106,12 +106,12 @@ void Bbr3::forget_full_bandwidth(double bw_mbps) {
   full_bw_now_ = false;
 }
 
-// Section 5.3.1.3: more than a round of recovery, in it six losses or more in different places and more lost
-// than the threshold allows.
+// Section 5.3.1.3: Startup also ends after a round in loss recovery with at least six discontiguous ranges of
+// lost packets and a loss rate above the threshold.
 void Bbr3::check_startup_losses(const AckEvent& ack) {
   if (!loss_round_begins_) return;
-  const bool many = std::exchange(lost_ranges_in_round_, 0) >= kStartupLostRanges;
-  if (full_bw_reached_ || !recovery_.active || !many) return;
+  const bool many_ranges = std::exchange(lost_ranges_in_round_, 0) >= kStartupLostRanges;
+  if (full_bw_reached_ || !recovery_.active || !many_ranges) return;
   if (!lost_too_much(ack.newest(), ack.declared_lost_bytes)) return;
   before_loss_.left_mode = Mode::startup;
   full_bw_now_ = full_bw_reached_ = true;
@@ -124,7 +124,7 @@ void Bbr3::check_startup_marks() {
   bounds_.longterm_bytes = std::max(bdp_bytes(bandwidth()), latest_bytes_);
 }
 
-// Section 5.3.2.
+// Section 5.3.2: enters Drain, and leaves it when the inflight is down to the BDP, or after three rounds.
 void Bbr3::check_drained(Time now, int64_t inflight_bytes) {
   if (mode_ == Mode::startup && full_bw_reached_) {
     mode_ = Mode::drain;
@@ -135,7 +135,7 @@ void Bbr3::check_drained(Time now, int64_t inflight_bytes) {
   if (drained || rounds_.count() > drain_began_in_round_ + kMostDrainRounds) start_down(now);
 }
 
-// Section 5.6.2: the pace of the initial window.
+// Section 5.6.2: the pacing rate from cwnd, before there is a bandwidth sample.
 void Bbr3::pace_window(Time rtt) {
   pacing_rate_ = Rate::of(pacing_gain() * cwnd_bytes_, std::max(rtt, Time{1}));
 }
@@ -147,7 +147,7 @@ void Bbr3::set_pacing(const RttStats& rtt) {
   if (full_bw_reached_ || rate > pacing_rate_) pacing_rate_ = rate;
 }
 
-// Sections 5.6.4.2 to 5.6.4.7.
+// Sections 5.6.4.2 to 5.6.4.7: cwnd.
 void Bbr3::set_cwnd(const AckEvent& ack) {
   const auto acked_bytes = static_cast<double>(ack.acked_bytes());
   if (recovery_.active && !recovery_.episode.is_older(ack.newest().seq)) {
@@ -183,7 +183,7 @@ std::vector<Metric> Bbr3::metrics() const {
           {"ecn_alpha", "", marks_.alpha()}};
 }
 
-// Section 5.6.1: the table.
+// Section 5.6.1: the table of pacing gains.
 double Bbr3::pacing_gain() const {
   switch (mode_) {
     case Mode::startup:
@@ -208,7 +208,7 @@ double Bbr3::bdp_bytes(Rate bw) const {
   return min_rtt_.known() ? bw.bytes_in(min_rtt_.min()) : packets(static_cast<double>(kInitialWindowPackets));
 }
 
-// Section 5.6.4.2: BBRQuantizationBudget.
+// Section 5.6.4.2, BBRQuantizationBudget: room for send quanta and for probing.
 double Bbr3::with_quantum(double inflight_bytes) const {
   const double quantum = std::clamp(pacing_rate_.bytes_in(milliseconds{1}), packets(2), kMaxQuantumBytes);
   const double least = std::max({inflight_bytes, 3 * quantum, packets(kMinWindowPackets)});
@@ -217,7 +217,7 @@ double Bbr3::with_quantum(double inflight_bytes) const {
 
 double Bbr3::target_inflight_bytes() const { return std::min(bdp_bytes(bandwidth()), cwnd_bytes_); }
 
-// Section 5.3.3.9: room for others below the bound.
+// Section 5.3.3.9: the long-term bound less 15 %, which leaves headroom for other flows.
 double Bbr3::headroom_bytes() const {
   if (bounds_.longterm_bytes == InflightBounds::kNone) return InflightBounds::kNone;
   const double left_bytes = std::max(packets(1), kHeadroom * bounds_.longterm_bytes);

@@ -1,6 +1,7 @@
-// BBR, version 3 (draft-ietf-ccwg-bbr-06, whose sections and names are used): bandwidth is probed for less
-// often than in version 1, bounded by the inflight that was found to cause losses, and shared with loss-based
-// flows. Marks are answered as by Google's version 3: see ecn_share.hh.
+// BBR, version 3 (draft-ietf-ccwg-bbr-06, whose section numbers and names are used). Unlike version 1 it
+// probes for bandwidth less often, bounds the inflight to a level that has not caused heavy losses, and
+// shares the link with loss-based flows. The response to CE marks is that of Google's version 3: see
+// ecn_share.hh.
 #pragma once
 
 #include "agents/controllers/bbr/ack_aggregation.hh"
@@ -53,13 +54,13 @@ class Bbr3 final : public CongestionController {
     LossEpisode episode{};
   };
 
-  // What a recovery's losses may change, as it was before (section 5.5.11.1).
+  // The state before a loss recovery, to be restored if its losses prove spurious (section 5.5.11.1).
   struct BeforeLoss {
     std::optional<Mode> left_mode{};  // the mode that was left because of the losses only
     InflightBounds bounds{};
   };
 
-  // Signals of the path: bbr3.cc.
+  // The model of the path: bbr3.cc.
   void update_latest_signals(const AckEvent& ack, double bw_mbps);
   void check_full_bandwidth(const AckEvent& ack, double bw_mbps);
   void forget_full_bandwidth(double bw_mbps);
@@ -75,7 +76,7 @@ class Bbr3 final : public CongestionController {
   void check_loss(Time now, const LostPacket& packet, int64_t lost_bytes);
   void note_losses(Time now, std::span<const LostPacket> lost, int64_t declared_lost_bytes);
   void bound_inflight(Time now, double inflight_bytes, bool app_limited);
-  // IsInflightTooHigh: of what was in flight with a packet, by what has been lost since it left.
+  // IsInflightTooHigh: whether more than 2 % of the inflight at the packet's departure has been lost since.
   [[nodiscard]] static bool lost_too_much(const auto& packet, int64_t lost_bytes) {
     const auto since_departure = static_cast<double>(lost_bytes - packet.lost_bytes_at_departure);
     return since_departure > kLossThreshold * static_cast<double>(packet.inflight_bytes_at_departure);
@@ -85,12 +86,12 @@ class Bbr3 final : public CongestionController {
   void save_cwnd();
   void restore_cwnd();
 
-  // The smallest RTT: bbr3_min_rtt.cc.
+  // The min RTT and ProbeRTT: bbr3_min_rtt.cc.
   void update_min_rtt(Time now, const AckEvent& ack);
   void probe_rtt(Time now, const AckEvent& ack);
   void leave_probe_rtt(Time now);
 
-  // The cycle of probing, and the bound that it learns: bbr3_probing.cc.
+  // The ProbeBW cycle and the long-term bound on the inflight: bbr3_probing.cc.
   bool adapt_long_term(const AckEvent& ack);
   void end_feedback(const RateSample& rate);
   void update_phase(Time now, const AckEvent& ack, double bw_mbps);
@@ -131,35 +132,36 @@ class Bbr3 final : public CongestionController {
   RoundCounter rounds_{};
   AckAggregation aggregation_{};
   Random random_;
-  int64_t delivered_bytes_{0};        // at the last ACK; not known at restarts and spurious losses
-  int64_t cwnd_filled_in_round_{-2};  // the last round in which the window was full
+  int64_t delivered_bytes_{0};        // total of the flow at the last ACK, for events that do not carry it
+  int64_t cwnd_filled_in_round_{-2};  // the last round in which the inflight reached cwnd
   int64_t drain_began_in_round_{0};
 
-  RecentMax<2> max_bw_mbps_{};  // of two probing cycles
+  RecentMax<2> max_bw_mbps_{};  // BBR.max_bw: the largest delivery rate of the last two ProbeBW cycles
   double full_bw_mbps_{0};
   int full_bw_rounds_{0};
   bool full_bw_now_{false};
   bool full_bw_reached_{false};
 
   InflightBounds bounds_{};
-  double latest_bw_mbps_{0};
-  double latest_bytes_{0};
+  double latest_bw_mbps_{0};  // BBR.bw_latest: the largest of this loss round
+  double latest_bytes_{0};    // BBR.inflight_latest: the most bytes delivered in a sample of this loss round
   int64_t loss_round_ends_at_delivered_bytes_{0};
   bool loss_round_begins_{false};
   bool lost_in_round_{false};
   bool marked_in_round_{false};
   EcnShare marks_{};
 
-  int lost_ranges_in_round_{0};  // discontiguous ones
-  uint64_t lost_range_ends_at_seq_{UINT64_MAX};
+  int lost_ranges_in_round_{0};                  // discontiguous ranges of lost packets
+  uint64_t lost_range_ends_at_seq_{UINT64_MAX};  // one past the packet that was declared lost last
   Recovery recovery_{};
-  std::optional<Recovery> before_timeout_{};  // absent once the time-out has proved genuine
-  bool restarts_from_idle_{false};            // until an ACK comes
+  std::optional<Recovery>
+      before_timeout_{};            // to restore if the time-out proves spurious; absent after an ACK
+  bool restarts_from_idle_{false};  // until the first ACK after an idle period
   double prior_cwnd_bytes_{0};
   BeforeLoss before_loss_{};
 
   AckPhase ack_phase_{AckPhase::idle};
-  bool samples_probe_{false};        // BBR.is_bw_probe_sample: a loss is due to the present probing
+  bool samples_probe_{false};        // BBR.bw_probe_samples: losses are attributed to the present probe
   bool probed_too_high_{false};      // BBR.prev_probe_too_high
   bool probed_with_caution_{false};  // BBR.prev_probe_precautionary
   ProbeWait wait_{};
@@ -168,7 +170,7 @@ class Bbr3 final : public CongestionController {
   MinRttFilter min_rtt_{std::chrono::seconds{5}};  // section 2.16.2: ProbeRTTInterval
   std::optional<Time> probe_rtt_until_{};
   bool probe_rtt_round_done_{false};
-  bool held_back_{false};  // at this ACK, to probe for the min RTT
+  bool held_back_{false};  // as of the last ACK: ProbeRTT limits the flow
 };
 
 }  // namespace ccgym

@@ -1,4 +1,5 @@
-// Sections 5.5.10 and 5.5.11: the response to losses and marks, and how it is undone.
+// Sections 5.5.10 and 5.5.11: the response to losses and CE marks, and how it is undone after spurious
+// losses.
 #include <algorithm>
 #include <utility>
 
@@ -6,7 +7,7 @@
 
 namespace ccgym {
 
-// Section 5.6.4.4: an episode of losses begins with one of a packet that left after the last one began.
+// Section 5.6.4.4: an episode begins with the loss of a packet that left after the last episode began.
 void Bbr3::answer_losses(Time now, const AckEvent& ack) {
   const bool begins = recovery_.episode.begins_with(ack.lost);
   if (begins) save_before_loss();
@@ -25,7 +26,7 @@ void Bbr3::on_timeout(Time now, const Timeout& timeout) {
   cwnd_bytes_ = packets(1);
 }
 
-// Each with what had been lost when it was.
+// Processes each lost packet with the number of bytes that the flow had lost up to and including it.
 void Bbr3::note_losses(Time now, std::span<const LostPacket> lost, int64_t declared_lost_bytes) {
   int64_t lost_bytes = declared_lost_bytes - static_cast<int64_t>(lost.size()) * packet_bytes_;
   for (const LostPacket& packet : lost) {
@@ -42,7 +43,7 @@ void Bbr3::note_loss(const LostPacket& packet) {
   lost_range_ends_at_seq_ = packet.seq + 1;
 }
 
-// Section 5.5.10.3.
+// Section 5.5.10.3: the short-term bounds after a round with losses or marks.
 void Bbr3::adapt_lower_bounds() {
   bounds_.begin_short_term(cwnd_bytes_);
   const double by_marks =
@@ -51,14 +52,14 @@ void Bbr3::adapt_lower_bounds() {
   bounds_.shortterm_bytes = std::min(bounds_.shortterm_bytes, by_marks);
 }
 
-// As with losses, the probing has gone too far if too large a share of a round is marked.
+// A probe has gone too far also if too large a share of the packets of a round is marked.
 void Bbr3::check_marks(Time now, const AckedPacket& newest, bool app_limited) {
   if (samples_probe_ && rounds_.begins() && marks_.rounds_too_high() > 0)
     bound_inflight(now, static_cast<double>(newest.inflight_bytes_at_departure), app_limited);
 }
 
-// HandleLostPacket: too much was in flight if more than two percent of it was lost; the bound is where the
-// losses reached that share (InflightAtLoss).
+// HandleLostPacket: the inflight was too high if more than 2 % of it was lost. The new bound is the inflight
+// at which the losses reached that share (InflightAtLoss).
 void Bbr3::check_loss(Time now, const LostPacket& packet, int64_t lost_bytes) {
   if (!lost_too_much(packet, lost_bytes)) return;
   const auto prior_inflight_bytes = static_cast<double>(packet.inflight_bytes_at_departure - packet.bytes);
@@ -68,8 +69,8 @@ void Bbr3::check_loss(Time now, const LostPacket& packet, int64_t lost_bytes) {
   bound_inflight(now, prior_inflight_bytes + prefix, packet.app_limited);
 }
 
-// HandleInflightTooHigh, section 5.5.10.2. What an application that held back had in flight says nothing of
-// what fits: the losses were another's.
+// HandleInflightTooHigh, section 5.5.10.2. The inflight of an application-limited flow does not become the
+// bound, because it does not show how much the path holds.
 void Bbr3::bound_inflight(Time now, double inflight_bytes, bool app_limited) {
   probed_too_high_ = true;
   samples_probe_ = false;
@@ -80,14 +81,15 @@ void Bbr3::bound_inflight(Time now, double inflight_bytes, bool app_limited) {
   start_down(now);
 }
 
-// Losses during a recovery, also that of a time-out, belong to it.
+// Losses during a recovery, including that of a time-out, belong to it: the state before its first loss is
+// kept.
 void Bbr3::save_before_loss() {
   save_cwnd();
   if (!recovery_.active) before_loss_ = {.left_mode = {}, .bounds = bounds_};
 }
 
-// Undoes an episode whose lost packets have all arrived, or a time-out; a recovery from earlier losses goes
-// on.
+// Undoes the response to an episode of which all losses have proved spurious, or to a spurious time-out;
+// after the latter, a recovery that it interrupted goes on.
 void Bbr3::on_spurious_loss(Time /*now*/, const SpuriousLoss& loss) {
   if (recovery_.episode.undone_by(loss.seq)) {
     recovery_.active = false;
@@ -98,7 +100,7 @@ void Bbr3::on_spurious_loss(Time /*now*/, const SpuriousLoss& loss) {
   undo_losses();
 }
 
-// Section 5.5.11.2.
+// Section 5.5.11.2: restores cwnd, the bounds, and the mode that was left because of the losses.
 void Bbr3::undo_losses() {
   restore_cwnd();
   lost_in_round_ = false;

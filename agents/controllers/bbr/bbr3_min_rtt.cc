@@ -1,4 +1,4 @@
-// Section 5.3.4: probes for the min RTT with a short queue if it has not been seen for long.
+// Section 5.3.4, ProbeRTT: drains the queue to measure the min RTT, if it has not been measured for 5 s.
 #include <algorithm>
 
 #include "agents/controllers/bbr/bbr3.hh"
@@ -13,7 +13,7 @@ constexpr Time kProbeRttTime = milliseconds{200};
 
 }  // namespace
 
-// Section 5.3.4.3.
+// Section 5.3.4.3: the min RTT, and whether to enter ProbeRTT.
 void Bbr3::update_min_rtt(Time now, const AckEvent& ack) {
   const bool probe_is_due = min_rtt_.update(now, ack.rtt.latest);
   if (probe_is_due && !restarts_from_idle_ && mode_ != Mode::probe_rtt) {
@@ -26,7 +26,7 @@ void Bbr3::update_min_rtt(Time now, const AckEvent& ack) {
   if (mode_ == Mode::probe_rtt) probe_rtt(now, ack);
 }
 
-// Section 5.3.4.3: 200 ms and a round trip with half of the BDP in flight.
+// Section 5.3.4.3: at least 200 ms and a round trip with at most half of the BDP in flight.
 void Bbr3::probe_rtt(Time now, const AckEvent& ack) {
   held_back_ = true;
   const double probing_bytes = std::max(bdp_bytes(bandwidth()) / 2, packets(kMinWindowPackets));
@@ -52,7 +52,8 @@ void Bbr3::leave_probe_rtt(Time now) {
   mode_ = Mode::cruise;
 }
 
-// Section 5.4.1: an empty path is filled at the bandwidth, and the min RTT needs no probing.
+// Section 5.4.1: after an idle period there is no queue. Pacing at the bandwidth fills the pipe without
+// building one, and the min RTT is measured without ProbeRTT.
 void Bbr3::on_restart(Time now, Time /*idle*/) {
   restarts_from_idle_ = true;
   aggregation_.restart(now);

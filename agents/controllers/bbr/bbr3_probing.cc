@@ -1,4 +1,5 @@
-// Section 5.3.3: the cycle Down, Cruise, Refill, Up, and the bound on what is in flight that it learns.
+// Section 5.3.3: the ProbeBW cycle Down, Cruise, Refill, Up, and the long-term bound on the inflight that it
+// learns.
 #include <algorithm>
 
 #include "agents/controllers/bbr/bbr3.hh"
@@ -28,7 +29,8 @@ void Bbr3::update_phase(Time now, const AckEvent& ack, double bw_mbps) {
   }
 }
 
-// AdaptLongTermModel; true when it has decided on the next phase.
+// AdaptLongTermModel. Returns true if it has entered Refill, so that the phase is not to change again at this
+// ACK.
 bool Bbr3::adapt_long_term(const AckEvent& ack) {
   if (rounds_.begins() && ack_phase_ == AckPhase::probe_starting) ack_phase_ = AckPhase::probe_feedback;
   if (rounds_.begins() && ack_phase_ == AckPhase::probe_stopping) {
@@ -44,8 +46,8 @@ bool Bbr3::adapt_long_term(const AckEvent& ack) {
   return false;
 }
 
-// One round after the probing has ended, its effect has been seen. If it was cautious and lost nothing, the
-// next one may be bold (section 5.3.3.6).
+// One round after the end of a probe its losses are known. If the probe stopped early, at the bound, and did
+// not cause heavy losses, the next one begins at once (section 5.3.3.6).
 void Bbr3::end_feedback(const RateSample& rate) {
   samples_probe_ = false;
   ack_phase_ = AckPhase::idle;
@@ -54,15 +56,15 @@ void Bbr3::end_feedback(const RateSample& rate) {
   if (probed_with_caution_ && !probed_too_high_) start_refill();
 }
 
-// C.is_cwnd_limited, by inflight_longterm.
+// Whether the flow is limited by cwnd (C.is_cwnd_limited), and cwnd by inflight_longterm.
 bool Bbr3::fills_long_term() const {
   return rounds_.count() - cwnd_filled_in_round_ <= 1 && cwnd_bytes_ >= bounds_.longterm_bytes;
 }
 
-// ProbeInflightLongtermUpward.
+// ProbeInflightLongtermUpward: raises the bound while the flow uses all of it without heavy losses.
 void Bbr3::raise_long_term(const AckEvent& ack) {
   if (!fills_long_term()) return;
-  bounds_.longterm_bytes += packets(slope_.climb(static_cast<double>(ack.acked_bytes())));
+  bounds_.longterm_bytes += packets(slope_.rise_packets(static_cast<double>(ack.acked_bytes())));
   if (rounds_.begins()) slope_.steepen(cwnd_bytes_, packets(1));
 }
 
@@ -71,7 +73,7 @@ void Bbr3::start_down(Time now) {
   lost_in_round_ = marked_in_round_ = false;
   latest_bw_mbps_ = latest_bytes_ = 0;
   slope_.stop();
-  wait_.begin(now, random_);
+  wait_.start(now, random_);
   ack_phase_ = AckPhase::probe_stopping;
   start_round();
 }
@@ -79,7 +81,7 @@ void Bbr3::start_down(Time now) {
 void Bbr3::start_refill() {
   mode_ = Mode::refill;
   bounds_.forget_short_term();
-  slope_.flatten();
+  slope_.reset();
   probed_with_caution_ = false;
   ack_phase_ = AckPhase::refilling;
   start_round();
@@ -104,8 +106,8 @@ bool Bbr3::is_time_to_cruise(int64_t inflight_bytes) const {
   return static_cast<double>(inflight_bytes) <= most_bytes;
 }
 
-// If the last probing lost too much, this one stops at the bound. While the bound limits the flow, it does
-// not count that the bandwidth has stopped growing.
+// If the last probe caused heavy losses, this one stops at the bound. While the bound limits the flow, rounds
+// without growth of the bandwidth do not end the probe.
 bool Bbr3::is_time_to_go_down(const AckEvent& ack, double bw_mbps) {
   if (probed_too_high_ && static_cast<double>(ack.inflight_bytes) >= bounds_.longterm_bytes) {
     probed_with_caution_ = true;

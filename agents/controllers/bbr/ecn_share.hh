@@ -1,6 +1,6 @@
-// The share of a flow's data that is marked, round by round, after Google's BBR v3: draft-ietf-ccwg-bbr
-// leaves the response to marks open and only requires that each counts as congestion. Google's leaves out
-// paths of more than 5 ms; here, a flow that uses ECN responds to marks on any path.
+// The share of a flow's packets that are CE-marked, per round, after Google's BBR v3: draft-ietf-ccwg-bbr
+// does not specify the response to marks, and only requires that they count as congestion. Google's ignores
+// marks on paths with an RTT above 5 ms; here a flow that uses ECN responds to them on any path.
 #pragma once
 
 #include <algorithm>
@@ -10,9 +10,8 @@ namespace ccgym {
 
 class EcnShare {
  public:
-  static constexpr double kTooHigh = 0.5;  // of a round's packets: too many for a passing queue
-
-  // Counts an ACK; `ends_round`: whether it is the last one of its round.
+  static constexpr double kTooHigh = 0.5;  // share of a round's packets from which on a probe is too high
+  // Counts an ACK; `ends_round`: whether the ACK ends a round.
   void on_ack(int64_t acked_packets, int64_t marked_packets, bool ends_round) {
     acked_packets_ += acked_packets;
     marked_packets_ += marked_packets;
@@ -24,9 +23,10 @@ class EcnShare {
     acked_packets_ = marked_packets_ = 0;
   }
 
-  // The share over the rounds so far, weighted towards later ones; it begins at 1.
+  // The exponentially weighted moving average of the share per round; initially 1.
   [[nodiscard]] double alpha() const { return alpha_; }
-  [[nodiscard]] int rounds_too_high() const { return rounds_too_high_; }  // in a row, up to now
+  // How many consecutive rounds, up to the last one, had a share of kTooHigh or more.
+  [[nodiscard]] int rounds_too_high() const { return rounds_too_high_; }
 
  private:
   static constexpr double kGain = 1.0 / 16;

@@ -1,4 +1,4 @@
-// Startup's end: three rounds in which the bandwidth grew by less than a quarter
+// The end of Startup: the pipe is full if the bandwidth estimate has not grown by 25 % in three rounds
 // (draft-cardwell-iccrg-bbr-congestion-control-00, section 4.3.2.2).
 #pragma once
 
@@ -6,7 +6,7 @@ namespace ccgym {
 
 class FullPipe {
  public:
-  // Once per round, with the largest bandwidth so far.
+  // Once per round, with the present bandwidth estimate.
   void on_round(double max_bw_mbps) {
     if (max_bw_mbps >= kGrowth * full_bw_mbps_) {
       full_bw_mbps_ = max_bw_mbps;
@@ -17,8 +17,7 @@ class FullPipe {
     reached_ |= rounds_ >= kRounds;
   }
 
-  void declare() { reached_ = true; }
-  // Looks for growth anew; what has been reached stays so.
+  // Begins to look for growth again; a pipe that was found full remains so.
   void forget_growth() {
     full_bw_mbps_ = 0;
     rounds_ = 0;

@@ -1,6 +1,6 @@
-// The min RTT, and when to probe for it with a short queue (draft-ietf-ccwg-bbr-06, section 5.3.4.3): the
-// smallest RTT of the last 10 s, refreshed by that of the last 5 s, because a probing is due when the second
-// one is old. In version 1 both times are 10 s, so the two are the same.
+// The min RTT, and when ProbeRTT is due (draft-ietf-ccwg-bbr-06, section 5.3.4.3). There are two filters: the
+// min RTT of the last 10 s, and that of a probe interval of 5 s. ProbeRTT is due when the second expires; its
+// new value then refreshes the first. In version 1 both times are 10 s, so that the two are the same.
 #pragma once
 
 #include <chrono>
@@ -13,7 +13,7 @@ class MinRttFilter {
  public:
   explicit MinRttFilter(Time probe_interval) : probe_interval_{probe_interval} {}
 
-  // Returns true if the min RTT has not been seen for so long that a probing is due.
+  // Adds an RTT sample. Returns true if ProbeRTT is due.
   bool update(Time now, Time rtt) {
     const bool probe_is_due = now > recent_at_ + probe_interval_;
     if (rtt < recent_ || probe_is_due) {
@@ -27,7 +27,7 @@ class MinRttFilter {
     return probe_is_due;
   }
 
-  // A probing has ended: the next one is due an interval from now.
+  // ProbeRTT has ended: the next one is due a probe interval from now.
   void on_probed(Time now) { recent_at_ = now; }
 
   [[nodiscard]] bool known() const { return min_ != Time::max(); }
@@ -39,8 +39,8 @@ class MinRttFilter {
   Time probe_interval_;
   Time min_{Time::max()};
   Time min_at_{};
-  Time recent_{Time::max()};  // probe_rtt_min_delay
-  Time recent_at_{};
+  Time recent_{Time::max()};  // BBR.probe_rtt_min_delay: the smallest RTT of the probe interval
+  Time recent_at_{};          // BBR.probe_rtt_min_stamp
 };
 
 }  // namespace ccgym

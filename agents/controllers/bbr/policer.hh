@@ -1,6 +1,6 @@
-// Finds a traffic policer: two stretches of time, each from loss to loss with a fifth or more of what was
-// delivered lost, in which the same was delivered per second. Linux, net/ipv4/tcp_bbr.c ("lt_bw"); from there
-// are the figures too. What the policer lets through is then the bandwidth, for 48 rounds.
+// Detects a traffic policer, as Linux does (net/ipv4/tcp_bbr.c, "lt_bw", whose constants are used): two
+// consecutive intervals, each from one loss to another, with losses of at least a fifth of the delivered
+// bytes and nearly the same delivery rate. That rate is then used as the bandwidth for 48 rounds.
 #pragma once
 
 #include <cmath>
@@ -14,18 +14,19 @@ class Policer {
  public:
   struct Delivery {
     Time now{};
-    int64_t delivered_bytes{};  // flow totals
-    int64_t declared_lost_bytes{};
+    int64_t delivered_bytes{};      // total of the flow
+    int64_t declared_lost_bytes{};  // total of the flow
     bool round_begins{};
     bool app_limited{};
   };
 
-  // True when the policer's bandwidth has been used for long enough: look for more.
+  // Returns true when the policer's rate has been used for 48 rounds, so that BBR should probe for more
+  // bandwidth.
   bool on_delivery(const Delivery& delivery, bool probing_bandwidth) {
-    const bool lost = delivery.declared_lost_bytes > answered_lost_bytes_;
-    answered_lost_bytes_ = delivery.declared_lost_bytes;
+    const bool lost = delivery.declared_lost_bytes > previous_lost_bytes_;
+    previous_lost_bytes_ = delivery.declared_lost_bytes;
     if (found_) return expires(delivery, probing_bandwidth);
-    if (!sampling_ && !lost) return false;  // the first loss says that its bucket is empty
+    if (!sampling_ && !lost) return false;  // before the first loss the policer's token bucket is not empty
     if (!sampling_) begin_interval(delivery);
     sampling_ = true;
     if (delivery.app_limited) {
@@ -36,7 +37,7 @@ class Policer {
     return false;
   }
 
-  // Looks for a policer anew.
+  // Forgets the policer and begins to look for one again.
   void forget() {
     bandwidth_.reset();
     found_ = sampling_ = false;
@@ -45,12 +46,12 @@ class Policer {
   [[nodiscard]] std::optional<Rate> bandwidth() const { return found_ ? bandwidth_ : std::nullopt; }
 
  private:
-  static constexpr int kLeastRounds = 4;
-  static constexpr int kMostRounds = 4 * kLeastRounds;
-  static constexpr double kLossShare = 50.0 / 256;
-  static constexpr double kSameShare = 1.0 / 8;
-  static constexpr double kSameMbps = 0.004;
-  static constexpr int kRoundsOfUse = 48;
+  static constexpr int kLeastRounds = 4;                // lt_intvl_min_rtts
+  static constexpr int kMostRounds = 4 * kLeastRounds;  // a longer interval is discarded
+  static constexpr double kLossShare = 50.0 / 256;      // lt_loss_thresh: lost bytes / delivered bytes
+  static constexpr double kSameShare = 1.0 / 8;         // lt_bw_ratio: relative difference of the rates
+  static constexpr double kSameMbps = 0.004;            // lt_bw_diff: absolute difference of the rates
+  static constexpr int kRoundsOfUse = 48;               // lt_bw_max_rtts
   static constexpr Time kShortest = std::chrono::milliseconds{1};
 
   bool expires(const Delivery& delivery, bool probing_bandwidth) {
@@ -88,14 +89,14 @@ class Policer {
     rounds_ = 0;
   }
 
-  int64_t answered_lost_bytes_{0};  // as of the delivery before
+  int64_t previous_lost_bytes_{0};  // declared_lost_bytes of the previous call
   bool sampling_{false};
   bool found_{false};
-  std::optional<Rate> bandwidth_{};  // of the last interval, or of the policer
+  std::optional<Rate> bandwidth_{};  // delivery rate of the last interval; once found, the policer's
   Time began_{};
   int64_t began_delivered_bytes_{0};
   int64_t began_lost_bytes_{0};
-  int rounds_{0};  // of the interval, or of the policer's use
+  int rounds_{0};  // since the interval began; once found, for which the policer's rate has been used
 };
 
 }  // namespace ccgym

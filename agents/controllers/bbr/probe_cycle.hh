@@ -1,4 +1,4 @@
-// When bandwidth is probed for next, and how fast the bound on what is in flight rises then
+// When to probe for bandwidth next, and how fast the long-term bound on the inflight rises during a probe
 // (draft-ietf-ccwg-bbr-06, section 5.3.3).
 #pragma once
 
@@ -12,10 +12,11 @@
 
 namespace ccgym {
 
-// PickProbeWait: two to three seconds, or as many rounds as Reno would need for its own next loss.
+// PickProbeWait: two to three seconds, or the number of rounds between two losses of a Reno flow with the
+// same window, whichever is less.
 class ProbeWait {
  public:
-  void begin(Time now, Random& random) {
+  void start(Time now, Random& random) {
     rounds_ = static_cast<int>(random.bits() % 2);
     wait_ = std::chrono::seconds{2} + std::chrono::milliseconds{random.bits() % 1000};
     began_ = now;
@@ -34,34 +35,37 @@ class ProbeWait {
   int rounds_{0};
 };
 
-// ProbeInflightLongtermUpward: by one, two, four ... packets per round trip.
+// ProbeInflightLongtermUpward: the bound rises by 1, 2, 4, ... packets per round trip.
 class UpwardSlope {
  public:
-  void flatten() {
+  // Begins again at 1 packet per round trip.
+  void reset() {
     rounds_ = 0;
     acked_bytes_ = 0;
   }
+  // The bound does not rise until the next `steepen`.
   void stop() { bytes_per_packet_ = std::numeric_limits<double>::infinity(); }
-  // Once a round.
+  // Once per round: doubles the slope.
   void steepen(double cwnd_bytes, double packet_bytes) {
     const double packets_per_round = static_cast<double>(1U << rounds_);
     rounds_ = std::min(rounds_ + 1, kMaxRounds);
     bytes_per_packet_ = std::max(cwnd_bytes / packets_per_round, packet_bytes);
   }
-  // How many more packets so much acknowledged is worth.
-  double climb(double acked_bytes) {
+  // By how many packets the bound rises for `acked_bytes` more acknowledged.
+  double rise_packets(double acked_bytes) {
     acked_bytes_ += acked_bytes;
     if (acked_bytes_ < bytes_per_packet_) return 0;
-    const double delta = std::floor(acked_bytes_ / bytes_per_packet_);
-    acked_bytes_ -= delta * bytes_per_packet_;
-    return delta;
+    const double packets = std::floor(acked_bytes_ / bytes_per_packet_);
+    acked_bytes_ -= packets * bytes_per_packet_;
+    return packets;
   }
 
  private:
   static constexpr int kMaxRounds = 30;  // section 5.3.3.9
 
   int rounds_{0};
-  double acked_bytes_{0};
+  double acked_bytes_{0};  // not yet used for a rise
+  // Acknowledged bytes for which the bound rises by a packet.
   double bytes_per_packet_{std::numeric_limits<double>::infinity()};
 };
 

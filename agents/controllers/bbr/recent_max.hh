@@ -1,5 +1,6 @@
-// The largest value of the last `Epochs` epochs, the present one included; an epoch is a round trip or a
-// cycle, as its owner counts them. What has grown old is forgotten when a value takes its place, not before.
+// The largest value of the last `Epochs` epochs, including the present one; the caller decides what an epoch
+// is, such as a round trip. Old values are only dropped when a new one is added, so that there is always a
+// largest one.
 #pragma once
 
 #include <algorithm>
@@ -32,7 +33,7 @@ class RecentMax {
 
   std::array<double, Epochs> epochs_{};
   std::size_t current_{0};
-  int passed_{0};  // epochs without a value yet
+  int passed_{0};  // epochs begun since the last value
   double best_{0};
 };
 

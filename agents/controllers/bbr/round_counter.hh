@@ -1,4 +1,4 @@
-// Counts round trips by what was delivered: a round ends with the first packet that left after it began
+// Counts round trips: a round ends with the ACK of a packet that left after the round began
 // (draft-cardwell-iccrg-bbr-congestion-control-00, section 4.1.1.3).
 #pragma once
 
@@ -8,7 +8,7 @@ namespace ccgym {
 
 class RoundCounter {
  public:
-  // True when this ACK begins a round.
+  // Returns true if this ACK ends a round and begins the next one.
   bool on_ack(const AckEvent& ack) {
     begins_ = ack.rate.prior_delivered_bytes >= ends_at_delivered_bytes_;
     if (begins_) {
@@ -18,7 +18,7 @@ class RoundCounter {
     return begins_;
   }
 
-  // A round begins here, uncounted.
+  // Begins a round now, without counting it; `delivered_bytes` is the present total of the flow.
   void begin_at(int64_t delivered_bytes) { ends_at_delivered_bytes_ = delivered_bytes; }
 
   [[nodiscard]] bool begins() const { return begins_; }  // whether the last ACK began a round

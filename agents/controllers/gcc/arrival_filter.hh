@@ -1,5 +1,5 @@
-// Arrival-time filter of Google Congestion Control (draft-ietf-rmcat-gcc-02, sections 5.1 to 5.3): from the
-// times at which groups of packets left and arrived, an estimate of how the queuing delay changes.
+// Arrival-time filter of Google Congestion Control (draft-ietf-rmcat-gcc-02, sections 5.1 to 5.3): estimates
+// how the queuing delay changes from one group of packets to the next, from their send and arrival times.
 #pragma once
 
 #include <array>
@@ -11,17 +11,19 @@ namespace ccgym {
 
 class ArrivalFilter {
  public:
-  // An estimate after each complete group of packets.
   struct Estimate {
-    Time arrived_at{};     // receiver clock: differences only
-    double gradient_ms{};  // m(i)
-    int groups{};          // so far
+    Time arrived_at{};     // of the group's last packet; receiver's clock: only differences are meaningful
+    double gradient_ms{};  // m(i): change of the queuing delay from the group before
+    int groups{};          // number of this estimate, from 1
   };
+
+  // To be called for each packet. Returns an estimate if the packet begins a group, of the group that it
+  // completes.
 
   std::optional<Estimate> add(Time sent_at, Time received_at);
 
-  // Section 5.3: the Kalman filter's step for one inter-group delay variation d(i), in ms, of groups that
-  // left so many ms apart.
+  // Section 5.3: one step of the Kalman filter. `variation_ms` is d(i), the inter-group delay variation of
+  // two groups that were sent `send_gap_ms` apart. Returns the new m(i) in ms.
   double update(double variation_ms, double send_gap_ms);
 
  private:
@@ -31,7 +33,7 @@ class ArrivalFilter {
     Time last_received_at{};
   };
 
-  static constexpr std::size_t kRecentGroups = 60;  // K: WebRTC's, the draft leaves it open
+  static constexpr std::size_t kRecentGroups = 60;  // K: WebRTC's value, as the draft gives none
 
   [[nodiscard]] bool belongs(Time sent_at, Time received_at) const;
   std::optional<Estimate> close(const Group& group);
@@ -40,8 +42,8 @@ class ArrivalFilter {
   std::optional<Group> previous_{};
   int groups_{0};
   double gradient_ms_{0};       // m_hat
-  double noise_variance_{1};    // var_v_hat
-  double error_variance_{0.1};  // e
+  double noise_variance_{1};    // var_v_hat, ms^2
+  double error_variance_{0.1};  // e, ms^2
   std::array<double, kRecentGroups> group_rates_hz_{};
   std::size_t updates_{0};
 };

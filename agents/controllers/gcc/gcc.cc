@@ -11,10 +11,10 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr double kInitialRateMbps = 0.3;           // WebRTC's
+constexpr double kInitialRateMbps = 0.3;           // WebRTC's value
 constexpr Time kRateWindow = milliseconds{500};    // section 5.5: R_hat over 0.5 s
-constexpr Time kReportPeriod = milliseconds{100};  // section 3: at most, where each packet is reported
-constexpr int64_t kReportPackets = 20;             // WebRTC's: fewer tell no share
+constexpr Time kReportPeriod = milliseconds{100};  // section 3: the longest time between feedback messages
+constexpr int64_t kReportPackets = 20;             // WebRTC's value: with fewer packets there is no loss rate
 
 }  // namespace
 
@@ -48,13 +48,14 @@ void Gcc::on_timeout(Time /*now*/, const Timeout& timeout) {
   report_.lost_packets += static_cast<int64_t>(timeout.lost.size());
 }
 
-// R_hat tells of the path, not of the application's pause: its window begins with what comes in next.
+// R_hat must not fall because the application paused: its window begins again with the next packet to arrive.
 void Gcc::on_restart(Time /*now*/, Time /*idle*/) {
   arrivals_.clear();
   first_received_at_.reset();
 }
 
-// Section 5.5: R_hat. A flow younger than the window has had less time for what came in.
+// Section 5.5: R_hat, the incoming rate over the last half second, or since the first packet if that is
+// shorter.
 double Gcc::incoming_mbps(Time received_at) {
   while (arrivals_.front() + kRateWindow < received_at) arrivals_.pop_front();
   const auto bits = static_cast<double>(arrivals_.size()) * static_cast<double>(packet_bytes_) * 8;
@@ -62,7 +63,7 @@ double Gcc::incoming_mbps(Time received_at) {
   return bits * 1e-6 / std::chrono::duration<double>{window}.count();
 }
 
-// Section 6: the loss-based controller is told the share that was lost.
+// Section 6: updates the loss-based controller with the loss rate since the last report.
 void Gcc::close_report(Time now) {
   loss_based_.update(static_cast<double>(report_.lost_packets) /
                      static_cast<double>(report_.lost_packets + report_.acked_packets));

@@ -1,5 +1,5 @@
-// Google Congestion Control for WebRTC, draft-ietf-rmcat-gcc-02, with both controllers at the sender and a
-// source that always has data: it is paced at the smaller of the two rates.
+// Google Congestion Control for WebRTC, draft-ietf-rmcat-gcc-02, with both controllers at the sender. There
+// is no video encoder: the flow is paced at the smaller of the delay-based and the loss-based rate.
 #pragma once
 
 #include <deque>
@@ -23,7 +23,7 @@ class Gcc final : public CongestionController {
   }
 
  private:
-  struct Report {  // since the last one
+  struct Report {  // counts since the last update of the loss-based controller
     Time began{};
     int64_t acked_packets{0};
     int64_t lost_packets{0};
@@ -39,7 +39,7 @@ class Gcc final : public CongestionController {
   OveruseDetector detector_{};
   DelayBasedRate delay_based_;
   LossBasedRate loss_based_;
-  std::deque<Time> arrivals_{};  // of the last half second, receiver clock
+  std::deque<Time> arrivals_{};  // in the last half second, receiver's clock
   std::optional<Time> first_received_at_{};
   Report report_{};
   SendLimits limits_;

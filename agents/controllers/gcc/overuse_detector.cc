@@ -13,14 +13,15 @@ constexpr double kRise = 0.01;                                // K_u
 constexpr double kFall = 0.00018;                             // K_d
 constexpr double kMinThresholdMs = 6;
 constexpr double kMaxThresholdMs = 600;
-constexpr double kMaxExcessMs = 15;    // a spike further above does not move the threshold
-constexpr double kMaxElapsedMs = 100;  // nor does a pause move it by more than this
-constexpr int kMaxGroups = 60;         // m(i) is per group: it stands for the last so many
+constexpr double kMaxExcessMs = 15;  // a spike further above the threshold does not adapt it
+constexpr double kMaxElapsedMs =
+    100;                        // WebRTC's value: a longer pause adapts the threshold no more than this
+constexpr int kMaxGroups = 60;  // number of groups over which m(i) is accumulated
 
 }  // namespace
 
-// The estimate is a difference per group; the draft's threshold is on the delay that builds up over the last
-// min(i, 60) groups, as its authors' implementation takes it.
+// The estimate is the change per group. As in WebRTC, the draft authors' implementation, the threshold
+// applies to the change over the last min(i, 60) groups.
 LinkUse OveruseDetector::detect(const ArrivalFilter::Estimate& estimate) {
   const double offset_ms = std::min(estimate.groups, kMaxGroups) * estimate.gradient_ms;
   const double elapsed_ms = last_arrival_ ? in_ms(estimate.arrived_at - *last_arrival_) : 0;
@@ -28,8 +29,8 @@ LinkUse OveruseDetector::detect(const ArrivalFilter::Estimate& estimate) {
   LinkUse use = LinkUse::normal;
   if (offset_ms > threshold_ms_) {
     if (!over_since_) over_since_ = estimate.arrived_at;
-    const bool lasts = estimate.arrived_at - *over_since_ >= kOveruseTime;
-    if (lasts && estimate.gradient_ms >= last_gradient_ms_) use = LinkUse::over;
+    const bool long_enough = estimate.arrived_at - *over_since_ >= kOveruseTime;
+    if (long_enough && estimate.gradient_ms >= last_gradient_ms_) use = LinkUse::over;
   } else {
     over_since_.reset();
     if (offset_ms < -threshold_ms_) use = LinkUse::under;

@@ -1,5 +1,5 @@
-// Over-use detector of Google Congestion Control (draft-ietf-rmcat-gcc-02, section 5.4): an estimate above an
-// adaptive threshold, for some time and not falling, means that the link is over-used.
+// Over-use detector of Google Congestion Control (draft-ietf-rmcat-gcc-02, section 5.4): the link is
+// over-used if the delay estimate has been above an adaptive threshold for at least 10 ms and does not fall.
 #pragma once
 
 #include "agents/controllers/gcc/arrival_filter.hh"

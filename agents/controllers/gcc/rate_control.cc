@@ -11,14 +11,14 @@ namespace {
 constexpr double kGrowthPerSecond = 1.08;    // eta
 constexpr double kBeta = 0.85;               // beta
 constexpr double kMaxOverIncoming = 1.5;     // A_hat < 1.5 R_hat
-constexpr double kDecreaseSmoothing = 0.95;  // of mean and variance at decreases
-constexpr double kLeastVariance = 0.4e-3;    // WebRTC's 0.4 to 2.5 kbit/s: one decrease has no variance,
-constexpr double kMostVariance = 2.5e-3;     // and the draft leaves open what to take for it
-constexpr double kDeviations = 3;            // of it, within which convergence is near
+constexpr double kDecreaseSmoothing = 0.95;  // of the mean and the variance of R_hat at decreases
+constexpr double kLeastVariance = 0.4e-3;    // WebRTC's bounds, 0.4 to 2.5 kbit/s: a single decrease
+constexpr double kMostVariance = 2.5e-3;     // has no variance, and the draft gives no value for it
+constexpr double kDeviations = 3;            // standard deviations within which A_hat is near convergence
 constexpr double kLeastIncrease = 1e-3;      // Mbit/s per response time: 1000 bit/s
 constexpr double kFramesPerSecond = 30;      // for the size of a packet in additive increase
 constexpr double kMaxPacketBytes = 1200;     // expected_packet_size_bits: the draft's, of a video frame
-constexpr double kMinRateMbps = 0.15;        // so that feedback keeps coming
+constexpr double kMinRateMbps = 0.15;        // for regular feedback
 constexpr double kHighLoss = 0.10;
 constexpr double kLowLoss = 0.02;
 constexpr double kLossGrowth = 1.05;
@@ -42,8 +42,8 @@ DelayBasedRate::State DelayBasedRate::next_state(State state, LinkUse use) {
   return state == State::decrease ? State::hold : State::increase;
 }
 
-// eta^dt where the capacity is unknown; half a packet per response time where it is near, however often this
-// is called.
+// Multiplicative, by eta^dt, while the capacity is unknown; additive, by half a packet per response time,
+// while A_hat is near convergence. Neither depends on how often this is called.
 void DelayBasedRate::increase(double elapsed_s, const Conditions& conditions) {
   if (is_near_convergence(conditions.incoming_mbps)) {
     const double response_s = 0.1 + seconds_of(conditions.rtt);
@@ -56,15 +56,16 @@ void DelayBasedRate::increase(double elapsed_s, const Conditions& conditions) {
   rate_mbps_ = std::min(rate_mbps_, std::max(kMaxOverIncoming * conditions.incoming_mbps, kMinRateMbps));
 }
 
-// Section 5.5: R_hat within three standard deviations of its mean at decreases; above them it is forgotten.
+// Section 5.5: near convergence is R_hat within three standard deviations of its mean at decreases. Above
+// that, the capacity has grown, and the mean is forgotten.
 bool DelayBasedRate::is_near_convergence(double incoming_mbps) {
   if (!convergence_) return false;
-  const double reach_mbps = kDeviations * std::sqrt(convergence_->variance * convergence_->mean_mbps);
-  if (incoming_mbps > convergence_->mean_mbps + reach_mbps) convergence_.reset();
-  return convergence_ && incoming_mbps > convergence_->mean_mbps - reach_mbps;
+  const double deviation_mbps = kDeviations * std::sqrt(convergence_->variance * convergence_->mean_mbps);
+  if (incoming_mbps > convergence_->mean_mbps + deviation_mbps) convergence_.reset();
+  return convergence_ && incoming_mbps > convergence_->mean_mbps - deviation_mbps;
 }
 
-// A queue that drains comes in faster than it was sent: over-use never raises the rate.
+// R_hat can exceed the sending rate while a queue drains; over-use must not raise the rate.
 void DelayBasedRate::decrease(double incoming_mbps) {
   rate_mbps_ = std::max(kMinRateMbps, std::min(rate_mbps_, kBeta * incoming_mbps));
   note_decrease(incoming_mbps);
@@ -82,7 +83,7 @@ void DelayBasedRate::note_decrease(double incoming_mbps) {
   variance = std::clamp(variance, kLeastVariance, kMostVariance);
 }
 
-// Section 6: above 10 % A_s (1 - p/2), below 2 % 1.05 A_s, else as it is.
+// Section 6: A_s becomes A_s (1 - p/2) if the loss rate p is above 10 %, and 1.05 A_s if it is below 2 %.
 void LossBasedRate::update(double loss_share) {
   if (loss_share > kHighLoss) {
     rate_mbps_ *= 1 - 0.5 * loss_share;

@@ -6,14 +6,14 @@
 
 namespace ccgym {
 
-// A_hat: increase, hold, decrease (section 5.5).
+// The delay-based rate A_hat, with the states increase, hold and decrease (section 5.5).
 class DelayBasedRate {
  public:
   explicit DelayBasedRate(double rate_mbps) : rate_mbps_{rate_mbps} {}
 
   struct Conditions {
     double incoming_mbps{};  // R_hat, over the last half second
-    Time rtt{};
+    Time rtt{};              // smoothed
   };
   void update(Time now, LinkUse use, const Conditions& conditions);
 
@@ -22,9 +22,9 @@ class DelayBasedRate {
  private:
   enum class State { increase, hold, decrease };
 
-  struct Convergence {  // R_hat at decreases, exponential
+  struct Convergence {  // of R_hat at decreases; exponentially weighted
     double mean_mbps{};
-    double variance{};  // in (Mbit/s)^2 per Mbit/s of the mean: it grows with the rate
+    double variance{};  // divided by the mean, in Mbit/s, because it grows with the rate
   };
 
   static State next_state(State state, LinkUse use);
@@ -39,13 +39,13 @@ class DelayBasedRate {
   std::optional<Convergence> convergence_{};
 };
 
-// A_s_hat: by the share of packets lost (section 6).
+// The loss-based rate A_s_hat (section 6).
 class LossBasedRate {
  public:
   explicit LossBasedRate(double rate_mbps) : rate_mbps_{rate_mbps} {}
 
   void update(double loss_share);
-  void bound(double highest_mbps);  // lest it run away from the delay-based rate
+  void bound(double highest_mbps);  // so that it does not grow far above the delay-based rate
 
   [[nodiscard]] double rate_mbps() const { return rate_mbps_; }
 

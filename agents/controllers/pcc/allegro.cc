@@ -10,12 +10,13 @@ namespace {
 constexpr double kEpsilonMin = 0.01;  // section 3.2
 constexpr double kEpsilonMax = 0.05;  // section 3.2
 constexpr double kAlpha = 100;        // section 2.2: alpha >= max(2.2 (n - 1), 100)
-constexpr double kRttAlpha = 10;      // as released
+constexpr double kRttAlpha = 10;      // the released sender's
 constexpr double kLossCap = 0.05;     // section 2.2
 
 double sigmoid(double y) { return 1 / (1 + std::exp(y)); }
 
-// T: what arrives of the rate, as far as its losses are below the cap.
+// T Sigmoid(L - 0.05) of section 2.2: the goodput, which counts for next to nothing at a loss rate above the
+// cap.
 double capped_goodput(double rate_mbps, double loss_rate) {
   return rate_mbps * (1 - loss_rate) * sigmoid(kAlpha * (loss_rate - kLossCap));
 }
@@ -27,8 +28,8 @@ double Allegro::loss_utility(double rate_mbps, double loss_rate) {
 }
 
 double Allegro::latency_utility(double rate_mbps, double loss_rate, double rtt_s, double rtt_before_s) {
-  const double growth = sigmoid(kRttAlpha * (1 - rtt_before_s / rtt_s));
-  return (capped_goodput(rate_mbps, loss_rate) * growth - rate_mbps * loss_rate) / rtt_s;
+  const double rtt_factor = sigmoid(kRttAlpha * (1 - rtt_before_s / rtt_s));
+  return (capped_goodput(rate_mbps, loss_rate) * rtt_factor - rate_mbps * loss_rate) / rtt_s;
 }
 
 RateLearner::Trial Allegro::next() {
@@ -87,13 +88,14 @@ bool Allegro::learn_decision(const MonitorInterval& result, double utility) {
   return ++known_trials_ == kTrials && decide();
 }
 
-// The pairs agree: move that way. They do not: try again, with larger steps.
+// If both pairs prefer the same direction, the rate moves in it; otherwise the trials are repeated with a
+// larger epsilon.
 bool Allegro::decide() {
-  double verdict = 0;
+  double vote = 0;
   for (std::size_t pair = 0; pair < kTrials; pair += 2) {
-    verdict += utilities_[pair] > utilities_[pair + 1] ? directions_[pair] : directions_[pair + 1];
+    vote += utilities_[pair] > utilities_[pair + 1] ? directions_[pair] : directions_[pair + 1];
   }
-  if (verdict == 0) {
+  if (vote == 0) {
     epsilon_ = std::min(epsilon_ + kEpsilonMin, kEpsilonMax);
     begin_trials();
     return true;
@@ -103,7 +105,7 @@ bool Allegro::decide() {
     for (std::size_t i = 0; i < kTrials; ++i) sum += directions_[i] == direction ? utilities_[i] : 0;
     return sum / (kTrials / 2.0);
   };
-  direction_ = verdict > 0 ? 1 : -1;
+  direction_ = vote > 0 ? 1 : -1;
   rate_mbps_ = in_bounds(rate_mbps_ * (1 + direction_ * epsilon_));
   utility_before_ = mean_of(direction_);
   phase_ = Phase::adjusting;

@@ -14,8 +14,8 @@ namespace ccgym {
 class Allegro final : public RateLearner {
  public:
   enum class Utility {
-    latency,  // the released sender's, https://github.com/modong/pcc: what Pantheon and others measured
-    loss      // section 2.2: the safe utility
+    latency,  // of the released sender, https://github.com/modong/pcc, which Pantheon and others measured
+    loss      // section 2.2: the safe utility function
   };
   struct Config {
     Utility utility{Utility::latency};
@@ -24,10 +24,12 @@ class Allegro final : public RateLearner {
 
   Allegro(const Config& config, uint64_t seed) : utility_{config.utility}, random_{seed} {}
 
-  // Section 2.2: u(x) = T Sigmoid(L - 0.05) - x L, with T = x (1 - L) and x in Mbit/s.
+  // Section 2.2: u(x) = T Sigmoid(L - 0.05) - x L, with T = x (1 - L), the rate x in Mbit/s and the loss rate
+  // L.
   static double loss_utility(double rate_mbps, double loss_rate);
-  // As released, after section 4.4.1: u(x) = (T Sigmoid(L - 0.05) Sigmoid'(1 - RTT_before / RTT) - x L) /
-  // RTT, where Sigmoid' falls ten times as slowly, and an RTT is the one at the end of a monitor interval.
+  // The released sender's, after section 4.4.1: u(x) = (T Sigmoid(L - 0.05) Sigmoid'(1 - RTT_before / RTT) -
+  // x L) / RTT. Sigmoid' has a tenth of Sigmoid's slope; RTT and RTT_before are the last ones of this monitor
+  // interval and of the one before.
   static double latency_utility(double rate_mbps, double loss_rate, double rtt_s, double rtt_before_s);
 
   [[nodiscard]] std::string_view name() const override { return "allegro"; }
@@ -38,7 +40,7 @@ class Allegro final : public RateLearner {
   Trial next() override;
   bool learn(const MonitorInterval& result) override;
 
-  [[nodiscard]] double rate_mbps() const { return rate_mbps_; }  // r, outside of trials
+  [[nodiscard]] double rate_mbps() const { return rate_mbps_; }  // r: the base rate, around which trials vary
 
  private:
   enum class Phase { starting, deciding, adjusting };
@@ -57,15 +59,16 @@ class Allegro final : public RateLearner {
   StartingPhase starting_{/*max_unanswered=*/2};  // section 3.2: doubles with each consecutive interval
   Phase phase_{Phase::starting};
   double rate_mbps_{0};
-  double epsilon_{};
+  double epsilon_{};  // relative offset of the trial rates from r
   int next_trial_{0};
-  int known_trials_{0};
-  int first_id_{0};  // ids of trials grow, so that a late result of an older round is told apart
+  int known_trials_{0};  // whose results are known
+  int first_id_{
+      0};  // of this round of trials; ids only grow, so that late results of older rounds are ignored
   int next_id_{0};
   std::array<double, kTrials> directions_{};
   std::array<double, kTrials> utilities_{};
-  double direction_{0};
-  int steps_{0};
+  double direction_{0};  // of the rate adjusting phase: 1 or -1
+  int steps_{0};         // n of the rate adjusting phase
   double rate_before_mbps_{0};
   double utility_before_{0};
   double rtt_before_s_{0};

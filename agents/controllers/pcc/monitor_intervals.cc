@@ -8,7 +8,7 @@ namespace ccgym {
 namespace {
 
 constexpr uint64_t kReorderedPackets = 3;  // RFC 9002, kPacketThreshold
-constexpr double kHeldBack = 0.9;          // what less than this share of its rate was sent of had to wait
+constexpr double kHeldBack = 0.9;          // share of the rate below which an interval counts as held back
 
 double seconds_of(Time time) { return std::chrono::duration<double>{time}.count(); }
 
@@ -19,7 +19,8 @@ void MonitorIntervals::open(Time now, uint64_t first_seq, int trial, double rate
   intervals_.push_back({.trial = trial, .rate_mbps = rate_mbps, .began = now, .first_seq = first_seq});
 }
 
-// A sender whose window is closed, or that has nothing to send, is not at the rate it was told.
+// A sender with a closed window, or without data, does not reach the rate of the trial: the utility is then
+// attributed to the rate that it achieved.
 void MonitorIntervals::close(Time now) {
   MonitorInterval& interval = intervals_.back();
   interval.closed = true;
@@ -36,14 +37,14 @@ void MonitorIntervals::on_sent() {
 
 void MonitorIntervals::on_ack(Time now, const AckEvent& ack) {
   for (const LostPacket& packet : ack.lost) {
-    if (MonitorInterval* interval = sender_of(packet.seq)) ++interval->lost;
+    if (MonitorInterval* interval = interval_of(packet.seq)) ++interval->lost;
   }
   for (const AckedPacket& packet : ack.acked) on_delivered(now, packet);
 }
 
 void MonitorIntervals::on_timeout(const Timeout& timeout) {
   for (const LostPacket& packet : timeout.lost) {
-    MonitorInterval* interval = sender_of(packet.seq);
+    MonitorInterval* interval = interval_of(packet.seq);
     if (interval == nullptr) continue;
     ++interval->timed_out;
     timed_out_.insert(packet.seq);
@@ -51,17 +52,17 @@ void MonitorIntervals::on_timeout(const Timeout& timeout) {
 }
 
 void MonitorIntervals::on_spurious_loss(const SpuriousLoss& loss) {
-  MonitorInterval* interval = sender_of(loss.seq);
+  MonitorInterval* interval = interval_of(loss.seq);
   if (interval != nullptr && !timed_out_.contains(loss.seq)) --interval->lost;
   const auto first = timed_out_.lower_bound(loss.seq);
   const auto end = loss.timeout ? timed_out_.end() : timed_out_.upper_bound(loss.seq);
-  for (auto seq = first; seq != end; ++seq) --sender_of(*seq)->timed_out;
+  for (auto seq = first; seq != end; ++seq) --interval_of(*seq)->timed_out;
   timed_out_.erase(first, end);
 }
 
 void MonitorIntervals::on_delivered(Time now, const AckedPacket& packet) {
   acked_end_ = std::max(acked_end_, packet.seq + 1);
-  MonitorInterval* interval = sender_of(packet.seq);
+  MonitorInterval* interval = interval_of(packet.seq);
   if (interval == nullptr) return;
   ++interval->acked;
   interval->last_rtt_s = seconds_of(now - packet.sent_at);
@@ -83,14 +84,14 @@ bool MonitorIntervals::is_settled(const MonitorInterval& interval) const {
   return known + interval.timed_out >= interval.sent && acked_end_ >= interval.end_seq() + kReorderedPackets;
 }
 
-// Mostly the oldest: ACKs come roughly in order.
-MonitorInterval* MonitorIntervals::sender_of(uint64_t seq) {
-  MonitorInterval* sender = nullptr;
+// A search from the oldest interval on, which is mostly the right one, because ACKs come roughly in order.
+MonitorInterval* MonitorIntervals::interval_of(uint64_t seq) {
+  MonitorInterval* found = nullptr;
   for (MonitorInterval& interval : intervals_) {
     if (interval.first_seq > seq) break;
-    sender = &interval;
+    found = &interval;
   }
-  return sender;
+  return found;
 }
 
 }  // namespace ccgym

@@ -11,10 +11,10 @@ namespace ccgym {
 namespace {
 
 constexpr double kInitialRttSeconds = 0.1;   // until the first ACK
-constexpr double kLeastRttSeconds = 1e-3;    // for the first rate
+constexpr double kLeastRttSeconds = 1e-3;    // bounds the first rate, 2 MSS/RTT
 constexpr double kInitialPacketsPerRtt = 2;  // Allegro section 3.2: 2 MSS/RTT
-constexpr int64_t kMinPackets = 10;          // Allegro section 3.1: time to send 10 packets
-constexpr std::size_t kMaxOutstanding = 64;  // intervals without feedback: the rate is held
+constexpr int64_t kMinPackets = 10;          // Allegro section 3.1: an interval is long enough for 10 packets
+constexpr std::size_t kMaxOutstanding = 64;  // with so many intervals without feedback the rate is held
 
 }  // namespace
 
@@ -41,11 +41,12 @@ void Pcc::on_ack(Time now, const AckEvent& ack) {
 void Pcc::take_feedback(Time now, const AckEvent& ack) {
   intervals_.on_ack(now, ack);
   learn();
-  // An outage leaves a long RTT behind that soon holds no more.
+  // An RTT sample inflated by an outage would keep the open interval too long: it ends earlier if the RTT
+  // falls.
   if (interval_ends_) interval_ends_ = std::min(*interval_ends_, end_of_interval(ack.rtt.smoothed));
 }
 
-// Without feedback for many intervals nothing new is tried.
+// While too many intervals wait for feedback, the open one is extended, and no new rate is tried.
 void Pcc::on_timer(Time now, const Timer& timer) {
   if (intervals_.outstanding() < kMaxOutstanding) {
     next_interval();
@@ -69,7 +70,7 @@ void Pcc::next_interval() {
   rate_mbps_ = next_trial_->rate_mbps;
 }
 
-// With its first packet: a closed window makes no empty intervals.
+// An interval opens with its first packet, so that there is no empty one while the window is closed.
 void Pcc::open_interval(Time now, const SentPacket& first) {
   intervals_.open(now, first.seq, next_trial_->id, rate_mbps_);
   next_trial_ = std::nullopt;
@@ -86,7 +87,7 @@ void Pcc::learn() {
   if (changed) next_interval();
 }
 
-// Allegro section 3.1: T_m, the longer of ten packets' time and a random number of RTTs.
+// Allegro section 3.1: T_m, the longer of the time for ten packets and a random number of RTTs.
 Time Pcc::end_of_interval(Time smoothed_rtt) const {
   const double packets_s = static_cast<double>(kMinPackets) * packet_megabits() / rate_mbps_;
   const double rtts_s = rtts_of_interval_ * std::chrono::duration<double>{smoothed_rtt}.count();

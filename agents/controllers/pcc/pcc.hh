@@ -1,5 +1,5 @@
-// Performance-oriented congestion control: rates are tried in monitor intervals, and a learner (Allegro,
-// Vivace) compares them by their utility.
+// Performance-oriented congestion control (PCC): the flow tries rates in monitor intervals, and a learner
+// (Allegro or Vivace) compares their utilities.
 #pragma once
 
 #include <memory>
@@ -13,7 +13,7 @@ namespace ccgym {
 
 class Pcc final : public CongestionController {
  public:
-  // Length of a monitor interval in RTTs, drawn anew for each.
+  // Bounds of the length of a monitor interval in RTTs, which is drawn uniformly for each.
   struct IntervalRtts {
     double least{};
     double most{};
@@ -60,7 +60,7 @@ class Pcc final : public CongestionController {
   double rate_mbps_;
   SendLimits limits_;
   bool has_started_{false};
-  std::optional<RateLearner::Trial> next_trial_{};  // begins with the next packet
+  std::optional<RateLearner::Trial> next_trial_{};  // its interval begins with the next packet
   Time interval_began_{};
   double rtts_of_interval_{};
   std::optional<Time> interval_ends_{};

@@ -1,4 +1,4 @@
-// What PCC learns with: it names the rate of each monitor interval and is told what became of it.
+// PCC's learning algorithm: chooses the rate of each monitor interval and receives its result.
 #pragma once
 
 #include <algorithm>
@@ -15,9 +15,8 @@ class RateLearner {
     int id{};
     double rate_mbps{};
   };
-  static constexpr int kNoTrial = -1;  // an interval nobody learns from
-
-  static constexpr double kMinRateMbps = 0.25;  // some twenty packets a second keep feedback coming
+  static constexpr int kNoTrial = -1;           // the id of an interval whose result is not used
+  static constexpr double kMinRateMbps = 0.25;  // some twenty packets per second, for regular feedback
   static constexpr double kMaxRateMbps = 10'000;
   static double in_bounds(double rate_mbps) { return std::clamp(rate_mbps, kMinRateMbps, kMaxRateMbps); }
 
@@ -28,12 +27,12 @@ class RateLearner {
   [[nodiscard]] virtual std::unique_ptr<RateLearner> clone() const = 0;
 
   [[nodiscard]] virtual std::string_view name() const = 0;
-  // The flow begins to learn, at this rate.
+  // Called once, with the rate of the first monitor interval.
   virtual void start(double rate_mbps) = 0;
-  // The next monitor interval begins.
+  // Chooses the rate of the next monitor interval, which is about to begin.
   virtual Trial next() = 0;
-  // A monitor interval has been accounted for. True: the rate is to change now, not at the end of the open
-  // interval (Allegro section 3.1: intervals are aligned with changes of the rate).
+  // The result of a monitor interval. Returns true if the rate should change now, before the end of the open
+  // interval: a new one then begins (Allegro section 3.1: intervals are aligned with changes of the rate).
   virtual bool learn(const MonitorInterval& result) = 0;
 };
 

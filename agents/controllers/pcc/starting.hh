@@ -1,4 +1,5 @@
-// PCC's start: the rate doubles with every monitor interval until the utility falls (Allegro section 3.2).
+// PCC's starting phase: the rate doubles with every monitor interval until the utility falls (Allegro
+// section 3.2).
 #pragma once
 
 #include <algorithm>
@@ -12,12 +13,12 @@ namespace ccgym {
 
 class StartingPhase {
  public:
-  // The network may owe the answers to so many doublings; until then the rate is held.
+  // The rate is held while the results of `max_unanswered` doublings are outstanding.
   explicit StartingPhase(int max_unanswered) : max_unanswered_{max_unanswered} {}
 
   void start(double rate_mbps) { next_rate_mbps_ = rate_mbps; }
 
-  // The next interval; one that holds the rate is none to learn from.
+  // The next trial; kNoTrial while the rate is held.
   RateLearner::Trial next() {
     if (unanswered_ == max_unanswered_) return {RateLearner::kNoTrial, rate_mbps_};
     ++unanswered_;
@@ -25,11 +26,12 @@ class StartingPhase {
     return {kDoubling, rate_mbps_};
   }
 
-  // The rate to fall back to, once the utility has fallen.
+  // The rate with the highest utility, once the utility has fallen, which ends the phase; nullopt before.
   std::optional<double> learn(const MonitorInterval& result, double utility) {
     if (result.trial != kDoubling) return std::nullopt;
     --unanswered_;
-    if (result.held_back) {  // RFC 9002, section 7.8: a rate that is not used says nothing, nor does it grow
+    if (result
+            .held_back) {  // as RFC 9002, section 7.8: a rate that is not used is no trial, and does not grow
       next_rate_mbps_ = std::min(next_rate_mbps_, kStep * result.rate_mbps);
       return std::nullopt;
     }

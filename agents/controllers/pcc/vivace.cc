@@ -10,25 +10,25 @@ namespace {
 constexpr double kThroughputExponent = 0.9;  // t, section 5
 constexpr double kLatencyCoefficient = 900;  // b, section 5
 constexpr double kLossCoefficient = 11.35;   // c, section 5
-constexpr double kSlopeTolerance = 0.01;     // section 5: what noise makes of a constant RTT counts as zero
-constexpr double kStartingTolerance = 0.3;   // as released, lest noise ends the start
+constexpr double kSlopeTolerance = 0.01;     // section 5: smaller slopes are noise, and count as zero
+constexpr double kStartingTolerance = 0.3;   // the released sender's, so that noise does not end the start
 constexpr double kEpsilon = 0.05;            // section 4.1
 constexpr double kConversionFactor = 1;      // theta_0, section 4.2
 constexpr double kBoundary = 0.05;           // omega_0, section 4.3
 constexpr double kBoundaryStep = 0.1;        // delta, section 4.3
 
-double counted(double rtt_slope) { return std::abs(rtt_slope) < kSlopeTolerance ? 0 : rtt_slope; }
+double without_noise(double rtt_slope) { return std::abs(rtt_slope) < kSlopeTolerance ? 0 : rtt_slope; }
 
 }  // namespace
 
 double Vivace::utility(Utility kind, double rate_mbps, double rtt_slope, double loss_rate) {
-  const double slope = kind == Utility::loss ? 0 : counted(rtt_slope);
+  const double slope = kind == Utility::loss ? 0 : without_noise(rtt_slope);
   return std::pow(rate_mbps, kThroughputExponent) - kLatencyCoefficient * rate_mbps * slope -
          kLossCoefficient * rate_mbps * loss_rate;
 }
 
-// Proteus section 5: a slope that lifts the RTT over an interval, one RTT, by less than the RTTs are off the
-// fitted line says nothing.
+// Proteus section 5: the slope counts as zero if it changes the RTT, over an interval of one RTT, by less
+// than the RMS residual of the regression.
 double Vivace::rtt_slope(const RttLine& rtts) {
   const double slope = rtts.slope();
   return std::abs(slope) * rtts.mean_rtt_s() < rtts.error_s() ? 0 : slope;
@@ -54,16 +54,16 @@ bool Vivace::learn(const MonitorInterval& result) {
   const int index = result.trial - first_id_;
   if (result.trial == kNoTrial || index < 0 || index >= kTrials) return false;
   utilities_[static_cast<std::size_t>(index)] = value;
-  rtt_slopes_[static_cast<std::size_t>(index)] = counted(slope);
+  rtt_slopes_[static_cast<std::size_t>(index)] = without_noise(slope);
   if (++known_trials_ < kTrials) return false;
   learn_pair();
   begin_trials();
   return true;
 }
 
-// A faster rate cannot lift the RTT less: such a pair is noise, and tried again before it moves the rate.
-// Twice the same, the mean of both counts. Above the link, where slopes differ by noise alone, this is what
-// leads back.
+// A higher rate cannot make the RTT rise more slowly: such a pair is noise, and is tried again before it
+// moves the rate. If the second pair is abnormal as well, the mean of both gradients counts. This brings the
+// rate back when it exceeds the link's, where the slopes of a pair differ only by noise.
 void Vivace::learn_pair() {
   double gradient = directions_[0] * (utilities_[0] - utilities_[1]) / (2 * kEpsilon * rate_mbps_);
   const bool is_abnormal =
@@ -105,8 +105,8 @@ void Vivace::ascend(double gradient) {
   rate_mbps_ = in_bounds(rate_mbps_ + bounded(change_mbps));
 }
 
-// Section 4.3: a change is at most omega r, omega = omega_0 + k delta; k grows while the bound is met and
-// falls back to the least that the change needs.
+// Section 4.3: a change is at most omega r, with omega = omega_0 + k delta. k grows by one whenever a change
+// exceeds the bound; otherwise it becomes the smallest k whose bound permits the change.
 double Vivace::bounded(double change_mbps) {
   const double share = std::abs(change_mbps) / rate_mbps_;
   const double bound = kBoundary + boundary_level_ * kBoundaryStep;

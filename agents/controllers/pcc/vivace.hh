@@ -1,7 +1,8 @@
 // PCC Vivace, after Dong et al., "PCC Vivace: Online-Learning Congestion Control", NSDI 2018 (section and
-// equation numbers are the paper's). What noise does to the slope of the RTT is left out as its authors do
-// since Meng et al., "PCC Proteus: Scavenger Transport And Beyond", SIGCOMM 2020: else the coefficient of 900
-// makes every jittering path a random walk of the rate. Released: https://github.com/PCCproject/PCC-Uspace.
+// equation numbers are the paper's). RTT slopes within the noise are ignored, as in the authors' later Meng
+// et al., "PCC Proteus: Scavenger Transport And Beyond", SIGCOMM 2020: otherwise, with the latency
+// coefficient of 900, the rate does a random walk on every path with jitter. The released sender:
+// https://github.com/PCCproject/PCC-Uspace.
 #pragma once
 
 #include <array>
@@ -26,7 +27,7 @@ class Vivace final : public RateLearner {
 
   // Eq. 1: u(x) = x^t - b x d(RTT)/dT - c x L, x in Mbit/s; the loss utility has b = 0.
   static double utility(Utility kind, double rate_mbps, double rtt_slope, double loss_rate);
-  // The slope of the RTT, where it is more than noise.
+  // d(RTT)/dT in s/s; 0 if it is within the noise of the RTTs.
   static double rtt_slope(const RttLine& rtts);
   // Section 4.2: m(tau), after tau further gradients of the same sign.
   static double confidence_amplifier(int same_sign);
@@ -39,8 +40,8 @@ class Vivace final : public RateLearner {
   Trial next() override;
   bool learn(const MonitorInterval& result) override;
 
-  [[nodiscard]] double rate_mbps() const { return rate_mbps_; }  // r, outside of trials
-  // One step along the gradient gamma, in utility per Mbit/s (sections 4.2 and 4.3).
+  [[nodiscard]] double rate_mbps() const { return rate_mbps_; }  // r: the base rate, around which trials vary
+  // One step of gradient ascent; `gradient` is gamma, in utility per Mbit/s (sections 4.2 and 4.3).
   void ascend(double gradient);
 
  private:
@@ -63,7 +64,7 @@ class Vivace final : public RateLearner {
   std::array<double, kTrials> directions_{};
   std::array<double, kTrials> utilities_{};
   std::array<double, kTrials> rtt_slopes_{};
-  std::optional<double> doubted_gradient_{};  // of an abnormal pair, which is being tried again
+  std::optional<double> doubted_gradient_{};  // of an abnormal pair, while it is tried again
   int same_sign_{0};                          // tau
   double last_sign_{0};                       // of the gradient
   int boundary_level_{0};                     // k

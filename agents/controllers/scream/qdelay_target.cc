@@ -9,9 +9,9 @@ namespace ccgym {
 namespace {
 
 constexpr double kHighSeconds = 0.4;       // QDELAY_TARGET_HI
-constexpr double kLossEventRate = 0.002;   // above it losses tell of competition
-constexpr double kLossEventWeight = 0.01;  // its authors': the RFC leaves it open
-constexpr double kStableVariance = 0.2;    // below it the delay stays as it is
+constexpr double kLossEventRate = 0.002;   // a higher rate shows competing flows
+constexpr double kLossEventWeight = 0.01;  // the authors' implementation, as the RFC gives none
+constexpr double kStableVariance = 0.2;    // of qdelay_norm: below it the delay counts as stable
 
 }  // namespace
 
@@ -20,8 +20,8 @@ void QdelayTarget::end_round_trip() {
   lost_in_round_ = false;
 }
 
-// adjust_qdelay_target. Neither lost nor stable, the delay has other reasons, and the target falls: fast
-// where it is above what is measured.
+// The RFC's adjust_qdelay_target. With neither losses nor a stable delay the target falls, so that it does
+// not stay high for ever: fast while the measured delay is below QDELAY_TARGET_LO, otherwise slowly.
 void QdelayTarget::update(double qdelay_s) {
   norms_[samples_++ % kHistory] = qdelay_s / kLowSeconds;
   const double spread = variance();

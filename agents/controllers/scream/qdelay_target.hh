@@ -1,5 +1,5 @@
-// SCReAM's target of the queuing delay (RFC 8298, section 4.1.2.3): it rises where flows that fill the queue
-// compete, which shows in losses, or in a delay that stays as it is.
+// SCReAM's target of the queuing delay (RFC 8298, section 4.1.2.3). It rises while buffer-filling flows
+// compete, which show in losses or in a stable queuing delay.
 #pragma once
 
 #include <array>
@@ -25,7 +25,7 @@ class QdelayTarget {
   [[nodiscard]] double variance() const;
 
   double seconds_{kLowSeconds};
-  std::array<double, kHistory> norms_{};  // of QDELAY_TARGET_LO
+  std::array<double, kHistory> norms_{};  // qdelay / QDELAY_TARGET_LO
   std::size_t samples_{0};
   double loss_event_rate_{0};  // share of round trips with losses
   bool lost_in_round_{false};

@@ -18,14 +18,15 @@ constexpr double kGain = 1;                       // GAIN
 constexpr double kInflightHeadRoom = 1.1;         // MAX_BYTES_IN_FLIGHT_HEAD_ROOM
 constexpr Time kResumeFastIncrease = seconds{5};  // T_RESUME_FAST_INCREASE
 constexpr double kMinPacingMbps = 0.05;           // RATE_PACE_MIN
-constexpr double kMinWindowBytes = 3000;          // MIN_CWND: the first one, too
-constexpr Time kSamplePeriod = milliseconds{50};  // of both histories
+constexpr double kMinWindowBytes = 3000;          // MIN_CWND: the initial window as well
+constexpr Time kSamplePeriod = milliseconds{50};  // of qdelay_fraction_hist and qdelay_norm_history
 constexpr Time kInflightMemory = seconds{5};      // max_bytes_in_flight
 constexpr Time kBaseDelayMemory = seconds{600};   // base delay, as in LEDBAT: ten minutes
 
 double seconds_of(Time time) { return std::chrono::duration<double>{time}.count(); }
 
-// Autocorrelation of the fractions at a lag of one sample, over that at none; oldest first.
+// R(1) / R(0): the autocorrelation of the fractions at a lag of one sample, normalised. `fractions` is a
+// ring, whose oldest element has the index `oldest`.
 double lag_one_correlation(std::span<const double> fractions, std::size_t oldest) {
   double mean = 0;
   for (const double fraction : fractions) mean += fraction / static_cast<double>(fractions.size());
@@ -64,7 +65,7 @@ void Scream::on_timeout(Time now, const Timeout& timeout) {
   limits_ = limits_at(timeout.rtt.smoothed);
 }
 
-// Section 4.1.2.1: once per RTT.
+// Section 4.1.2.1: reduces the window at most once per RTT.
 void Scream::answer_losses(Time now, std::span<const LostPacket> lost) {
   const bool is_new = std::ranges::any_of(
       lost, [this](const LostPacket& packet) { return packet.sent_at >= loss_answered_at_; });
@@ -111,8 +112,8 @@ void Scream::leave_fast_increase(Time now) {
   congested_at_ = now;
 }
 
-// Section 4.1.2.2: by what was acknowledged in fast increase, else in proportion to how far the queuing delay
-// is off its target; upwards only while the window is used.
+// Section 4.1.2.2: in fast increase by the bytes acknowledged, otherwise in proportion to the distance of the
+// queuing delay from its target. The window rises only while it is used.
 void Scream::grow(int64_t inflight_bytes) {
   const auto acked = static_cast<double>(newly_acked_bytes_);
   const auto inflight = static_cast<double>(inflight_bytes);
@@ -127,14 +128,14 @@ void Scream::grow(int64_t inflight_bytes) {
   bound_by_inflight();
 }
 
-// Section 4.1.2.2: a window much above what has been in flight was never tried.
+// Section 4.1.2.2: limits the window to little more than the largest bytes in flight of the last 5 s.
 void Scream::bound_by_inflight() {
   const double most = kInflightHeadRoom * static_cast<double>(max_inflight_.best());
   cwnd_bytes_ = std::max(std::min(cwnd_bytes_, most), kMinWindowBytes);
 }
 
-// Section 4.1.2.5: beyond the target no packet more than the window; below it one. Section 4.1.2.6: paced at
-// cwnd / s_rtt.
+// Section 4.1.2.5: while the queuing delay is within its target, one packet may be in flight beyond the
+// window. Section 4.1.2.6: pacing at cwnd / s_rtt.
 SendLimits Scream::limits_at(Time smoothed_rtt) const {
   const double slack = qdelay_s_ > target_.seconds() ? 0 : static_cast<double>(packet_bytes_);
   SendLimits limits{.cwnd_bytes = static_cast<int64_t>(cwnd_bytes_ + slack)};

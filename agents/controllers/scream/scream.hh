@@ -1,5 +1,5 @@
-// SCReAM: self-clocked rate adaptation for multimedia, RFC 8298: its network congestion control
-// (section 4.1.2), under a source that always has data. Section numbers are the RFC's.
+// SCReAM, Self-Clocked Rate Adaptation for Multimedia (RFC 8298, whose section numbers are used): its network
+// congestion control (section 4.1.2), without a media encoder.
 #pragma once
 
 #include <array>
@@ -43,9 +43,9 @@ class Scream final : public CongestionController {
   int64_t packet_bytes_;
   double cwnd_bytes_;
   bool in_fast_increase_{true};
-  Time congested_at_{};           // last: a loss, or a rising trend
-  Time loss_answered_at_{};       // a loss of a packet sent before it has been answered
-  int64_t newly_acked_bytes_{0};  // with what was lost before them
+  Time congested_at_{};           // the last loss, or the last time the trend was above its threshold
+  Time loss_answered_at_{};       // losses of packets sent before this time have been responded to
+  int64_t newly_acked_bytes_{0};  // bytes_newly_acked, including bytes lost since the last ACK
   double qdelay_s_{0};
   QdelayTarget target_{};
   double qdelay_fraction_avg_{0};
@@ -54,7 +54,7 @@ class Scream final : public CongestionController {
   std::size_t samples_{0};
   Time sampled_at_{};
   Time round_trip_ended_at_{};
-  WindowedMin<Time> base_delay_{};  // one way, receiver's clock less sender's
+  WindowedMin<Time> base_delay_{};  // one-way: receiver's clock at arrival less sender's at departure
   WindowedMax<int64_t> max_inflight_{};
   SendLimits limits_;
 };

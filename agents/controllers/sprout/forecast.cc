@@ -9,7 +9,7 @@ namespace ccgym {
 
 namespace {
 
-// Means of up to 20 packets a tick and 160 in all, with room for six standard deviations.
+// The largest means are 20 packets per tick and 160 in all 8 ticks; six standard deviations above fit in.
 constexpr std::size_t kMaxPerTick = 48;
 constexpr std::size_t kMaxTotal = 240;
 
@@ -33,8 +33,9 @@ TotalCounts convolve(const TotalCounts& total, const TickCounts& tick) {
   return sum;
 }
 
-// For each rate now and each tick ahead: the probability of so many packets or fewer by then. The rate
-// evolves from tick to tick; given it, the counts of the ticks are taken as independent.
+// A table, for each present rate and each number of ticks ahead, of the probability of at most n packets
+// until then. The rate evolves from tick to tick; given the rate, the counts of the ticks are taken as
+// independent.
 class CumulativeCounts {
  public:
   CumulativeCounts() : cdf_(kForecastTicks * kMaxTotal * kSproutRates) {
@@ -44,7 +45,7 @@ class CumulativeCounts {
     for (std::size_t rate = 0; rate < kSproutRates; ++rate) tabulate(rate, counts);
   }
 
-  // Over the belief, of `packets` or fewer within `tick` + 1 ticks.
+  // The probability, by `belief`, of at most `packets` packets within the next `tick` + 1 ticks.
   [[nodiscard]] double probability(const RateBelief::Distribution& belief, std::size_t tick,
                                    std::size_t packets) const {
     const float* row = &cdf_[(tick * kMaxTotal + packets) * kSproutRates];

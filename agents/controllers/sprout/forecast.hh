@@ -1,5 +1,5 @@
-// Sprout's cautious forecast (NSDI 2013, section 3.3): how many packets the link will have delivered some
-// ticks from now, with a probability of 95 %.
+// Sprout's cautious forecast (NSDI 2013, section 3.3): the number of packets that the link delivers within
+// the next ticks with a probability of at least 95 %.
 #pragma once
 
 #include <array>

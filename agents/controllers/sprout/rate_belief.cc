@@ -11,16 +11,17 @@ constexpr double kVolatility = 200;      // sigma, section 3.1: packets per seco
 constexpr double kOutageEscapeRate = 1;  // lambda_z, section 3.1: per second
 constexpr double kTickSeconds = std::chrono::duration<double>{kSproutTick}.count();
 constexpr double kStep = kSproutMaxPacketsPerSecond / (kSproutRates - 1);
-constexpr std::ptrdiff_t kReach = 36;  // rates that a tick may move by: five standard deviations
-constexpr double kFloor = 1e-12;       // no rate is ever ruled out
-// Twice what the highest rate brings in a tick. More says nothing else, and would be less likely by every
-// rate than the floor.
+constexpr std::ptrdiff_t kReach =
+    36;                           // how far, in steps of kStep, the rate may move in a tick: 5 deviations
+constexpr double kFloor = 1e-12;  // added to each probability, so that no rate is ever ruled out
+// Larger counts are cut to this, twice the mean at the highest rate: their likelihood would be below the
+// floor at every rate, and so would not distinguish the rates.
 constexpr double kMostPackets = 40;
 
 using Kernel = std::array<double, 2 * kReach + 1>;
 
-// Probability of a move by each number of rates within a tick: a normal distribution of deviation
-// sigma sqrt(tick).
+// The probabilities of a move by -kReach to kReach steps within a tick: a normal distribution with the
+// standard deviation sigma sqrt(tick).
 Kernel brownian_kernel() {
   const double deviation = kVolatility * std::sqrt(kTickSeconds) / kStep;
   const auto below = [deviation](double x) { return 0.5 * std::erfc(-x / deviation / std::sqrt(2.0)); };
@@ -47,14 +48,15 @@ double RateBelief::packets_per_tick(std::size_t rate) {
   return static_cast<double>(rate) * kStep * kTickSeconds;
 }
 
-// What would leave the range stays at its end; an outage lasts with probability e^(-lambda_z tick).
+// Probability that would leave the range of rates stays at its ends. An outage, rate 0, lasts for another
+// tick with the probability e^(-lambda_z tick).
 void RateBelief::evolve(Distribution& probabilities) {
   static const Kernel kernel = brownian_kernel();
-  static const double sticks = std::exp(-kOutageEscapeRate * kTickSeconds);
+  static const double outage_lasts = std::exp(-kOutageEscapeRate * kTickSeconds);
   constexpr std::ptrdiff_t kLast = kSproutRates - 1;
   std::array<double, kSproutRates + 2 * kReach> spread{};
   const double outage = probabilities[0];
-  probabilities[0] *= 1 - sticks;
+  probabilities[0] *= 1 - outage_lasts;
   for (std::size_t rate = 0; rate < kSproutRates; ++rate) {
     const double probability = probabilities[rate];
     for (std::size_t i = 0; i < kernel.size(); ++i) spread[rate + i] += probability * kernel[i];
@@ -64,10 +66,10 @@ void RateBelief::evolve(Distribution& probabilities) {
     const std::ptrdiff_t rate = std::clamp<std::ptrdiff_t>(static_cast<std::ptrdiff_t>(i) - kReach, 0, kLast);
     probabilities[static_cast<std::size_t>(rate)] += spread[i];
   }
-  probabilities[0] += outage * sticks;
+  probabilities[0] += outage * outage_lasts;
 }
 
-// Section 3.2, step 2: times the Poisson likelihood of the count.
+// Section 3.2, step 2: multiplies each probability by the Poisson likelihood of the count.
 void RateBelief::observe(double packets) {
   packets = std::min(packets, kMostPackets);
   static const std::array<double, kSproutRates> logs = log_means();
@@ -77,7 +79,7 @@ void RateBelief::observe(double packets) {
   normalise();
 }
 
-// Times the likelihood of that count or a larger one.
+// Multiplies each probability by the likelihood of that count or a larger one.
 void RateBelief::observe_at_least(double packets) {
   packets = std::min(packets, kMostPackets);
   for (std::size_t rate = 0; rate < kSproutRates; ++rate) {
@@ -90,7 +92,7 @@ void RateBelief::observe_at_least(double packets) {
   normalise();
 }
 
-// Section 3.2, step 3.
+// Section 3.2, step 3: scales the probabilities to a sum of 1.
 void RateBelief::normalise() {
   double sum = 0;
   for (double& probability : probabilities_) sum += probability += kFloor;

@@ -1,8 +1,9 @@
-// Sprout's belief about the rate of a link: a probability for each of 256 rates, updated once a tick.
+// Sprout's belief about the rate of a link: a probability for each of 256 rates, updated once in a tick of 20
+// ms.
 //
 // Winstein, Sivaraman and Balakrishnan, "Stochastic Forecasts Achieve High Throughput and Low Delay over
-// Cellular Networks", NSDI 2013, section 3: packets arrive as a Poisson process whose rate takes a Brownian
-// motion, and sticks to zero during outages.
+// Cellular Networks", NSDI 2013, section 3: packet deliveries are a Poisson process, whose rate follows a
+// Brownian motion and stays at zero during outages.
 #pragma once
 
 #include <array>
@@ -19,11 +20,11 @@ class RateBelief {
  public:
   using Distribution = std::array<double, kSproutRates>;
 
-  RateBelief();  // every rate is as likely as any other
+  RateBelief();  // a uniform distribution
 
   void evolve() { evolve(probabilities_); }  // section 3.2, step 1: one tick passes
-  void observe(double packets);              // step 2: exactly so many packets came in one tick
-  void observe_at_least(double packets);     // the sender had no more for the link to deliver
+  void observe(double packets);              // step 2: the link delivered exactly so many packets in the tick
+  void observe_at_least(double packets);     // the same, but it had no more packets to deliver
 
   static void evolve(Distribution& probabilities);
   static double packets_per_tick(std::size_t rate);  // the mean of the Poisson count

@@ -6,11 +6,13 @@ namespace ccgym {
 
 namespace {
 
-constexpr std::size_t kLookAheadTicks = 5;  // section 3.5: what is sent now shall have left within 100 ms
+constexpr std::size_t kLookAheadTicks =
+    5;  // section 3.5: packets sent now should leave the queue within 100 ms
 constexpr int64_t kFirstWindowPackets = 2;
 constexpr int64_t kMinWindowPackets = 1;
-// As Copa's and BBR's. Of the whole flow, as the driver has it, a path that becomes longer would look like a
-// queue for ever; its own queue Sprout bounds by 100 ms, so that it empties within a window.
+// As Copa's and BBR's. If the min RTT were that of the whole flow, a path whose propagation delay grows would
+// look backlogged for ever. Sprout bounds its own queue to 100 ms, so that the queue empties within the
+// window.
 constexpr Time kMinRttWindow = std::chrono::seconds{10};
 
 }  // namespace
@@ -32,12 +34,12 @@ void Sprout::on_timeout(Time /*now*/, const Timeout& timeout) {
   for (const LostPacket& packet : timeout.lost) settle(packet.seq);
 }
 
-// What was sent before is settled as well, but for packets that overtook one another.
+// Earlier packets count as settled as well: without reordering they have left the queue.
 void Sprout::settle(uint64_t seq) {
   while (!outstanding_.empty() && outstanding_.front().seq <= seq) outstanding_.pop_front();
 }
 
-// Section 3.2: evolve, observe, forecast.
+// Once in a tick (section 3.2): evolve, observe, forecast.
 void Sprout::on_timer(Time now, const Timer& /*timer*/) {
   belief_.evolve();
   if (link_is_backlogged(now)) {
@@ -51,7 +53,8 @@ void Sprout::on_timer(Time now, const Timer& /*timer*/) {
   next_tick_ = now + kSproutTick;
 }
 
-// A packet that is overdue waits in the link's queue, or the link is out.
+// If the oldest packet is overdue by more than a quarter of a tick, it waits in the link's queue, or the link
+// has an outage.
 bool Sprout::link_is_backlogged(Time now) const {
   return !outstanding_.empty() && now - outstanding_.front().sent_at > min_rtt_.best() + kSproutTick / 4;
 }

@@ -1,8 +1,8 @@
-// Sprout (NSDI 2013): sends what the link will, with a probability of 95 %, deliver within 100 ms.
+// Sprout (NSDI 2013): the window is what the link delivers within 100 ms with a probability of 95 %.
 //
-// The paper's receiver infers and feeds its forecasts back; here the sender infers, from the ACKs that each
-// tick brings. It knows what the paper's receiver is told by the time-to-next marks (section 3.2): whether
-// the link had packets waiting.
+// In the paper the receiver infers the rate of the link and sends its forecasts to the sender. Here the
+// sender infers it, from the number of ACKs in each tick. The sender knows whether the link's queue held
+// packets, which the paper's receiver has to be told by time-to-next marks (section 3.2).
 #pragma once
 
 #include <deque>
@@ -31,8 +31,8 @@ class Sprout final : public CongestionController {
   [[nodiscard]] const RateBelief& belief() const { return belief_; }
 
  private:
-  // A packet after the last that arrived or was given up: one that later ones have overtaken no longer waits
-  // in the link's queue, though the sender has it in flight until it is given up.
+  // A packet sent after the newest one that was acknowledged or declared lost. An older packet no longer
+  // waits in the link's queue, even if the sender still counts it as in flight.
   struct Outstanding {
     uint64_t seq{};
     Time sent_at{};

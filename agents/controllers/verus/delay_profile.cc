@@ -7,9 +7,9 @@ namespace ccgym {
 
 namespace {
 
-constexpr double kWeight = 0.125;  // of the newest delay in its point's average: its authors'
-constexpr double kNone = -1;
-constexpr double kMinEndSlopeMs = 0.1;  // per packet, beyond the largest window seen
+constexpr double kWeight = 0.125;       // of the newest delay in a point's average: the authors' program
+constexpr double kNone = -1;            // a point without a delay yet
+constexpr double kMinEndSlopeMs = 0.1;  // ms per packet, beyond the largest window seen
 
 struct Knot {
   double window{};
@@ -25,8 +25,8 @@ std::vector<Knot> knots_of(const std::vector<double>& points) {
   return knots;
 }
 
-// The nearest rising sequence, by pooling adjacent violators: a window lowered under a full queue leaves a
-// point of a large delay behind, and the profile has to be inverted.
+// Isotonic regression by pooling adjacent violators: the profile has to be invertible, but when the window is
+// reduced while the queue is full, small windows meet large delays.
 void make_monotone(std::vector<Knot>& knots) {
   struct Pool {
     double mean_ms{};
@@ -50,7 +50,7 @@ void make_monotone(std::vector<Knot>& knots) {
   }
 }
 
-// The natural spline's curvatures: a tridiagonal system, solved by elimination.
+// The second derivatives of the natural cubic spline: a tridiagonal system, solved by elimination.
 void solve_curvatures(std::vector<Knot>& knots) {
   const std::size_t count = knots.size();
   std::vector<double> upper(count, 0);
@@ -66,7 +66,7 @@ void solve_curvatures(std::vector<Knot>& knots) {
   for (std::size_t i = count - 1; i-- > 1;) knots[i].curvature -= upper[i] * knots[i + 1].curvature;
 }
 
-double between(const Knot& left, const Knot& right, double window) {
+double spline_delay_ms(const Knot& left, const Knot& right, double window) {
   const double width = right.window - left.window;
   const double a = (right.window - window) / width;
   const double b = 1 - a;
@@ -93,10 +93,10 @@ void DelayProfile::interpolate() {
   double highest_ms = 0;
   for (auto window = static_cast<std::size_t>(knots.front().window); window <= curve_.size(); ++window) {
     while (right < knots.size() && knots[right].window < static_cast<double>(window)) ++right;
-    const double here = right < knots.size()
-                            ? between(knots[right - 1], knots[right], static_cast<double>(window))
-                            : knots.back().delay_ms;
-    highest_ms = curve_[window - 1] = std::max(highest_ms, here);  // a spline overshoots beside a step
+    const double delay_ms = right < knots.size()
+                                ? spline_delay_ms(knots[right - 1], knots[right], static_cast<double>(window))
+                                : knots.back().delay_ms;
+    highest_ms = curve_[window - 1] = std::max(highest_ms, delay_ms);  // a spline overshoots beside a step
   }
 }
 
@@ -120,11 +120,11 @@ double DelayProfile::window_packets(double delay_ms) const {
     return static_cast<double>(curve_.size()) + (delay_ms - curve_.back()) / end_slope();
   if (above == curve_.begin()) return 1;
   const double below_ms = *std::prev(above);
-  const double whole = static_cast<double>(std::distance(curve_.begin(), above));
-  return whole + (delay_ms - below_ms) / (*above - below_ms);
+  const double below_packets = static_cast<double>(std::distance(curve_.begin(), above));
+  return below_packets + (delay_ms - below_ms) / (*above - below_ms);
 }
 
-// The mean slope of the whole curve: that of its last packets alone would be mostly noise.
+// In ms per packet: the mean slope of the whole curve, because the slope at its end would be mostly noise.
 double DelayProfile::end_slope() const {
   if (curve_.size() < 2) return kMinEndSlopeMs;
   const double mean = (curve_.back() - curve_.front()) / static_cast<double>(curve_.size() - 1);

@@ -19,7 +19,7 @@ constexpr double kDelta1Ms = 1;        // section 5.2
 constexpr double kDelta2Ms = 2;        // section 5.2
 constexpr double kMaxWeight = 0.8;     // alpha of eq. 2
 constexpr double kSlowStartExit = 15;  // section 4.3: slow start ends at so many times D_min
-constexpr double kDecrease = 0.7;      // M of eq. 6: its authors'
+constexpr double kDecrease = 0.7;      // M of eq. 6: the authors' program
 constexpr double kMinWindowPackets = 1;
 constexpr double kMaxWindowPackets = 1 << 14;
 constexpr Time kMinRttWindow = std::chrono::seconds{10};  // as Copa's and BBR's
@@ -31,7 +31,7 @@ Verus::Verus(int64_t packet_bytes, const Config& config)
       delay_ratio_{checked("verus: delay_ratio", config.delay_ratio, 1, 1e3)},
       window_packets_{static_cast<double>(kInitialWindowPackets)},
       cwnd_bytes_{kInitialWindowPackets * packet_bytes},
-      windows_packets_(static_cast<std::size_t>(kMaxWindowPackets)) {}
+      sent_under_packets_(static_cast<std::size_t>(kMaxWindowPackets)) {}
 
 double Verus::next_delay_ms(double estimate_ms, double max_ms, double max_change_ms, double min_ms) const {
   if (max_ms / min_ms > delay_ratio_) return std::max(min_ms, estimate_ms - kDelta2Ms);
@@ -47,24 +47,27 @@ double Verus::packets_to_send(double window_packets, double next_window_packets,
 void Verus::on_sent(Time /*now*/, const SentPacket& packet) {
   window_packets_of(packet.seq) = window_packets_;
   budget_packets_ -= 1;
-  allow(packet.inflight_bytes);
+  update_cwnd(packet.inflight_bytes);
 }
 
 void Verus::on_ack(Time now, const AckEvent& ack) {
   if (!ack.lost.empty()) answer_losses(ack.lost.front());
   if (!ack.acked.empty()) take_delivery(now, ack);
-  allow(ack.inflight_bytes);
+  update_cwnd(ack.inflight_bytes);
 }
 
 void Verus::take_delivery(Time now, const AckEvent& ack) {
   if (!epoch_ends_) epoch_ends_ = now + kEpoch;
-  window_is_used_ = ack.limited_by != Limit::application;  // else it does not grow: RFC 9002, section 7.8
+  window_is_used_ =
+      ack.limited_by != Limit::application;  // otherwise it must not grow: RFC 9002, section 7.8
   observe_min(now, in_ms(ack.rtt.latest));
   for (const AckedPacket& packet : ack.acked) on_packet_acked(now, packet);
 }
 
-// D_min is of the whole flow, whose queue never empties: of a window of time it would rise with that queue,
-// and the queue with it. But a window that stays at its least builds none: the path has become longer.
+// D_min is the smallest RTT of the whole flow. The smallest of the last seconds would rise with the queue,
+// which Verus never empties, and the queue would rise with it. Only if the window has been at its minimum for
+// 10 s, so that the flow builds no queue, D_min becomes the smallest RTT of that time: the path's propagation
+// delay has grown.
 void Verus::observe_min(Time now, double rtt_ms) {
   min_ms_ = std::min(min_ms_, rtt_ms);
   if (window_packets_ > kMinWindowPackets || phase_ != Phase::normal) {
@@ -79,7 +82,7 @@ void Verus::on_packet_acked(Time now, const AckedPacket& packet) {
   const double delay_ms = in_ms(now - packet.sent_at);
   epoch_max_ms_ = std::max(epoch_max_ms_, delay_ms);
   const double sent_under_packets = window_packets_of(packet.seq);
-  // Section 4.3: not while recovering.
+  // Section 4.3: the profile is not updated in loss recovery.
   if (phase_ != Phase::recovery) profile_.add(sent_under_packets, delay_ms);
   grow(sent_under_packets);
   if (phase_ == Phase::slow_start && delay_ms > kSlowStartExit * min_ms_)
@@ -92,25 +95,25 @@ void Verus::grow(double sent_under_packets) {
   if (phase_ != Phase::recovery) return;
   window_packets_ += 1 / window_packets_;
   if (sent_under_packets > window_packets_) return;
-  phase_ = Phase::normal;  // the packets that left before the loss are through
-  aim_at_window();
+  phase_ = Phase::normal;  // the packets that left before the loss have been acknowledged
+  set_estimate_from_window();
 }
 
-// The profile begins with what slow start has seen. As in its authors' program the window that led to such a
-// delay counts as lost.
+// The first profile is that of slow start. As in the authors' program, the window is reduced as if the packet
+// with the large delay had been lost.
 void Verus::leave_slow_start(double sent_under_packets) {
   phase_ = Phase::normal;
   profile_.interpolate();
   decrease(sent_under_packets);
-  aim_at_window();
+  set_estimate_from_window();
 }
 
-// Eq. 6: the window under which the lost packet left, times M.
+// Eq. 6: M times the window under which the lost packet was sent.
 void Verus::decrease(double sent_under_packets) {
   window_packets_ = std::max(kMinWindowPackets, kDecrease * sent_under_packets);
 }
 
-void Verus::aim_at_window() {
+void Verus::set_estimate_from_window() {
   if (!profile_.empty()) estimate_ms_ = std::max(min_ms_, profile_.delay_ms(window_packets_));
 }
 
@@ -118,7 +121,7 @@ void Verus::on_timeout(Time /*now*/, const Timeout& /*timeout*/) {
   phase_ = Phase::slow_start;
   profile_.clear();
   window_packets_ = kMinWindowPackets;
-  allow(0);
+  update_cwnd(0);
 }
 
 void Verus::answer_losses(const LostPacket& first) {
@@ -135,15 +138,15 @@ void Verus::on_timer(Time now, const Timer& timer) {
   }
   end_epoch(timer.rtt.smoothed);
   epoch_ends_ = now + kEpoch;
-  allow(timer.inflight_bytes);
+  update_cwnd(timer.inflight_bytes);
 }
 
-// Section 4: an epoch in which no ACK came changes nothing of the window, but as many packets may leave in it
-// as in any other: else ACKs that come in clumps hold the flow to a few packets per clump for ever.
+// Section 4. Without an ACK in the epoch the window stays the same, but packets may leave as in any other
+// epoch: otherwise, if ACKs are aggregated, the flow would never get beyond a few packets per aggregate.
 void Verus::end_epoch(Time smoothed_rtt) {
-  const double before = window_packets_;
+  const double before_packets = window_packets_;
   if (epoch_max_ms_ > 0) update_window();
-  if (phase_ == Phase::normal && !profile_.empty()) grant(before, smoothed_rtt);
+  if (phase_ == Phase::normal && !profile_.empty()) set_budget(before_packets, smoothed_rtt);
 }
 
 void Verus::update_window() {
@@ -157,15 +160,15 @@ void Verus::update_window() {
   window_packets_ = std::clamp(profile_.window_packets(estimate_ms_), kMinWindowPackets, most);
 }
 
-// Eq. 5.
-void Verus::grant(double before_packets, Time smoothed_rtt) {
+// Eq. 5: how many packets may leave in the next epoch.
+void Verus::set_budget(double before_packets, Time smoothed_rtt) {
   const double send =
       packets_to_send(before_packets, window_packets_, std::ceil(in_ms(smoothed_rtt) / kEpochMs));
-  budget_packets_ = send + std::clamp(budget_packets_, 0.0, 1.0);  // fractions add up, bursts do not
+  budget_packets_ = send + std::clamp(budget_packets_, 0.0, 1.0);  // carries over a fraction, but no burst
 }
 
-// The window, and in normal operation no more than is left to send in this epoch.
-void Verus::allow(int64_t inflight_bytes) {
+// cwnd is the sending window, in normal operation limited to what may still leave in this epoch.
+void Verus::update_cwnd(int64_t inflight_bytes) {
   const double inflight_packets = static_cast<double>(inflight_bytes) / static_cast<double>(packet_bytes_);
   double packets = window_packets_;
   if (phase_ == Phase::normal) packets = std::min(packets, inflight_packets + std::max(0.0, budget_packets_));

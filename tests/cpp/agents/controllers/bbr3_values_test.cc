@@ -80,7 +80,7 @@ TEST(ProbeWait, LastsTwoToThreeSeconds) {
   Random random{1};
   ProbeWait wait;
   for (int i = 0; i < 100; ++i) {
-    wait.begin(seconds{10}, random);
+    wait.start(seconds{10}, random);
     EXPECT_FALSE(wait.is_over(seconds{12}, 1000));
     EXPECT_TRUE(wait.is_over(seconds{13}, 1000));
   }
@@ -90,7 +90,7 @@ TEST(ProbeWait, LastsNoLongerThanRenoWouldNeedForALoss) {
   Random random{1};
   for (const double target_packets : {10.0, 1000.0}) {
     ProbeWait wait;
-    wait.begin(Time{}, random);
+    wait.start(Time{}, random);
     int rounds = 0;
     for (; !wait.is_over(Time{}, target_packets); ++rounds) wait.on_round();
     const double expected = std::min(target_packets, 63.0);
@@ -105,19 +105,19 @@ TEST(UpwardSlope, ClimbsByOneTwoFourPacketsARound) {
   for (int round = 0; round < 4; ++round) {
     slope.steepen(/*cwnd_bytes=*/64'000, /*packet_bytes=*/1000);
     climbed.push_back(0);
-    for (int packet = 0; packet < 64; ++packet) climbed.back() += slope.climb(1000);
+    for (int packet = 0; packet < 64; ++packet) climbed.back() += slope.rise_packets(1000);
   }
   EXPECT_EQ(climbed, (std::vector<double>{1, 2, 4, 8}));
   slope.stop();
-  EXPECT_EQ(slope.climb(1e9), 0);
+  EXPECT_EQ(slope.rise_packets(1e9), 0);
 }
 
 // Section 5.3.3.9: delta, of which an ACK of many packets may hold several; the rest is kept.
 TEST(UpwardSlope, ClimbsBySeveralPacketsForAnAckOfMany) {
   UpwardSlope slope;
   slope.steepen(/*cwnd_bytes=*/2000, /*packet_bytes=*/1000);
-  EXPECT_EQ(slope.climb(7000), 3);
-  EXPECT_EQ(slope.climb(1000), 1);
+  EXPECT_EQ(slope.rise_packets(7000), 3);
+  EXPECT_EQ(slope.rise_packets(1000), 1);
 }
 
 }  // namespace
