@@ -1,4 +1,4 @@
-// The lines on stdout with which an end announces that it listens, and that it is connected.
+// The lines on stdout by which an end announces that it listens, and that it is connected.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace ccgym::tunnel {
 
-// Requires that the server's addresses have been chosen.
+// A server's `options.addresses` must be set.
 void announce_listening(const Options& options, uint16_t port);
 void announce_connected(const Options& options, const Connection& connection, std::string_view device);
 

@@ -1,10 +1,12 @@
 // The default protocol: every datagram carries a MAC, and no UID is accepted twice. A session datagram:
 //
-//   offset 0  1 bit 1 | 1 bit: elided? | 30 low bits of the UID, network byte order
-//          4  the inner packet; if elided, its first 20 bytes cut to 8 (inner_header.hh)
-//             or nothing: a keep-alive; or 1 byte: bye
-//   last 16   MAC: Poly1305 (RFC 8439) of all that is before it, under the one-time key that the direction's
-//             session key gives the whole UID (one_time_keys.hh)
+//   offset 0  1 bit: always 1 | 1 bit: whether the header is elided | low 30 bits of the UID, network byte
+//   order
+//          4  the inner packet; if elided, its first 20 bytes are shortened to 8 (inner_header.hh)
+//             keep-alive: nothing; bye: 1 byte
+//   last 16   MAC: Poly1305 (RFC 8439) of all bytes before it, under the one-time key of the whole UID, which
+//   is
+//             derived from the session key of the direction (one_time_keys.hh)
 #pragma once
 
 #include <optional>
@@ -25,7 +27,7 @@ class AuthenticatedProtocol final : public Protocol {
     Key incoming;
   };
 
-  // `handshake`: the server's, which may still have to answer repeated messages.
+  // `handshake`: only for the server, which may still have to answer repeated handshake messages.
   AuthenticatedProtocol(const Direction& keys, const PrivateAddresses& addresses,
                         std::optional<ServerHandshake> handshake);
 

@@ -16,12 +16,12 @@ class ClientHandshake {
   // The datagram to send now, and again until the state changes.
   [[nodiscard]] HandshakeBytes request() const;
 
-  // Returns false if the datagram is not from our server or brings nothing new. Throws InputError, saying why
-  // and what would be right, when the server refuses us.
+  // Returns whether the datagram changed the state: false if it is not the server's, or a repetition. Throws
+  // InputError, with the reason and the remedy, if the server refuses this client.
   bool on_datagram(std::span<const std::byte> datagram);
 
   [[nodiscard]] bool welcome() const { return welcome_; }
-  // After the welcome.
+  // Only after the welcome.
   [[nodiscard]] SessionKeys session_keys() const;
   [[nodiscard]] PrivateAddresses addresses() const;
   [[nodiscard]] uint16_t mtu() const { return challenge_->mtu; }

@@ -31,10 +31,11 @@ void send_to(const FileDescriptor& socket, std::span<const std::byte> datagram, 
   batch.flush(socket.number());
 }
 
-// Waits until `take(datagram, origin)` is true of one; false: the deadline or a stop signal came first.
+// Passes received datagrams to `take(datagram, origin)` until it returns true. Returns false if the deadline
+// or a stop signal, which sets `stopped`, came first.
 template <class Take>
-bool hear(const FileDescriptor& socket, ReceiveBatch& batch, StopSignals& stop, std::optional<Time> deadline,
-          bool& stopped, Take take) {
+bool receive_until(const FileDescriptor& socket, ReceiveBatch& batch, StopSignals& stop,
+                   std::optional<Time> deadline, bool& stopped, Take take) {
   while (!deadline || monotonic_now() < *deadline) {
     const Readiness ready = wait_for(socket.number(), {.readable = true}, stop, deadline);
     if (ready.stop) stopped = true;
@@ -51,11 +52,11 @@ void connect_to(const FileDescriptor& socket, const Origin& peer) {
       "connect", ::connect(socket.number(), reinterpret_cast<const sockaddr*>(&peer.peer), peer.peer_bytes));
 }
 
-using WordBytes = std::array<std::byte, kWireOverheadBytes>;
+using UidBytes = std::array<std::byte, kWireOverheadBytes>;
 
-WordBytes word(uint64_t uid) {
-  WordBytes bytes{};
-  CompatibleProtocol::write_word(uid, bytes);
+UidBytes uid_datagram(uint64_t uid) {
+  UidBytes bytes{};
+  CompatibleProtocol::write_uid(uid, bytes);
   return bytes;
 }
 
@@ -65,7 +66,8 @@ WordBytes word(uint64_t uid) {
                            " s: start the server there first, let its UDP port through" + what_else};
 }
 
-// Sends `request()` until `done()`, which `on_datagram` brings about; nullopt: stopped.
+// Sends `request()`, at most kTries times without an answer, until `done()`. `on_datagram` returns whether a
+// datagram is an answer; the next request follows it at once. Returns `done()`; nullopt after a stop signal.
 template <class Request, class OnDatagram, class Done>
 std::optional<bool> call(const FileDescriptor& socket, const Origin& server, StopSignals& stop,
                          Request request, OnDatagram on_datagram, Done done) {
@@ -75,7 +77,7 @@ std::optional<bool> call(const FileDescriptor& socket, const Origin& server, Sto
     const Time deadline = monotonic_now() + kTryInterval;
     do {
       send_to(socket, request(), server);
-    } while (hear(socket, batch, stop, deadline, stopped, on_datagram) && !done());
+    } while (receive_until(socket, batch, stop, deadline, stopped, on_datagram) && !done());
     if (stopped) return std::nullopt;
   }
   return done();
@@ -98,20 +100,20 @@ std::optional<Connection> connect(const FileDescriptor& socket, const Authentica
   ServerHandshake handshake{server.secret, server.addresses};
   ReceiveBatch batch;
   bool stopped = false;
-  Connection made{.settings = {server.addresses, 0}};
-  hear(socket, batch, stop, std::nullopt, stopped, [&](auto datagram, const Origin& origin) {
-    made.peer = origin;
-    made.settings.mtu = inner_mtu(server.outer_mtu, outer_header_bytes(origin));
-    const auto reply = handshake.answer(datagram, made.settings.mtu);
+  Connection connection{.settings = {server.addresses, 0}};
+  receive_until(socket, batch, stop, std::nullopt, stopped, [&](auto datagram, const Origin& origin) {
+    connection.peer = origin;
+    connection.settings.mtu = inner_mtu(server.outer_mtu, outer_header_bytes(origin));
+    const auto reply = handshake.answer(datagram, connection.settings.mtu);
     if (reply) send_to(socket, *reply, origin);
     return handshake.session_keys().has_value();
   });
   if (stopped) return std::nullopt;
   const SessionKeys keys = *handshake.session_keys();
-  made.protocol = std::make_unique<AuthenticatedProtocol>(
+  connection.protocol = std::make_unique<AuthenticatedProtocol>(
       AuthenticatedProtocol::Direction{keys.server_to_client, keys.client_to_server}, server.addresses,
       handshake);
-  return made;
+  return connection;
 }
 
 std::optional<Connection> connect(const FileDescriptor& socket, const AuthenticatedClient& client,
@@ -135,28 +137,28 @@ std::optional<Connection> connect(const FileDescriptor& socket, const Compatible
                                   StopSignals& stop) {
   ReceiveBatch batch;
   bool stopped = false;
-  Connection made{.protocol = std::make_unique<CompatibleProtocol>(Role::server)};
-  hear(socket, batch, stop, std::nullopt, stopped, [&](auto datagram, const Origin& origin) {
-    made.peer = origin;
-    return CompatibleProtocol::is_word(CompatibleProtocol::kCall, datagram);
+  Connection connection{.protocol = std::make_unique<CompatibleProtocol>(Role::server)};
+  receive_until(socket, batch, stop, std::nullopt, stopped, [&](auto datagram, const Origin& origin) {
+    connection.peer = origin;
+    return CompatibleProtocol::is_only_uid(CompatibleProtocol::kCall, datagram);
   });
   if (stopped) return std::nullopt;
-  connect_to(socket, made.peer);
-  made.settings = {server.addresses, inner_mtu(server.outer_mtu, outer_header_bytes(made.peer))};
-  send_to(socket, word(CompatibleProtocol::kAnswer), made.peer);
-  return made;
+  connect_to(socket, connection.peer);
+  connection.settings = {server.addresses, inner_mtu(server.outer_mtu, outer_header_bytes(connection.peer))};
+  send_to(socket, uid_datagram(CompatibleProtocol::kAnswer), connection.peer);
+  return connection;
 }
 
 std::optional<Connection> connect(const FileDescriptor& socket, const CompatibleClient& client,
                                   StopSignals& stop) {
   const Origin server = origin_of(client.server);
   connect_to(socket, server);
-  const WordBytes request = word(CompatibleProtocol::kCall);
+  const UidBytes request = uid_datagram(CompatibleProtocol::kCall);
   bool heard = false;
   const auto answered = call(
       socket, server, stop, [&] { return request; },
       [&](auto datagram, const Origin&) {
-        return heard = CompatibleProtocol::is_word(CompatibleProtocol::kAnswer, datagram);
+        return heard = CompatibleProtocol::is_only_uid(CompatibleProtocol::kAnswer, datagram);
       },
       [&] { return heard; });
   if (!answered) return std::nullopt;

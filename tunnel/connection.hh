@@ -1,4 +1,4 @@
-// How the two ends connect, over a socket that is already bound.
+// Connects the two ends, over a socket that is already bound.
 #pragma once
 
 #include <memory>
@@ -23,7 +23,7 @@ struct Connection {
 // UDP and IP headers: 28 bytes, or 48 over IPv6.
 std::size_t outer_header_bytes(const Origin& peer);
 
-// The MTU inside, for a path of this MTU.
+// The MTU of the TUN device, for a path with the MTU `outer_mtu`; both in bytes.
 int inner_mtu(int outer_mtu, std::size_t outer_headers);
 
 struct AuthenticatedServer {
@@ -45,9 +45,9 @@ struct CompatibleClient {
   int outer_mtu{};
 };
 
-// Servers wait without limit, clients for some seconds; then clients throw std::runtime_error, which says
-// what may be wrong. nullopt: a stop signal came first. The compatible ones connect the socket, which then
-// receives from one peer only.
+// A server waits without limit. A client throws std::runtime_error, which says what may be wrong, if it gets
+// no answer for 5 seconds. Returns nullopt if a stop signal comes first. The compatible ones connect() the
+// socket, which then receives only from that peer.
 std::optional<Connection> connect(const FileDescriptor& socket, const AuthenticatedServer& server,
                                   StopSignals& stop);
 std::optional<Connection> connect(const FileDescriptor& socket, const AuthenticatedClient& client,

@@ -1,4 +1,4 @@
-// What a tunnel has counted, for its last line of output.
+// The counters of a tunnel, for its last line of output.
 #pragma once
 
 #include <cstdint>
@@ -7,11 +7,11 @@
 namespace ccgym::tunnel {
 
 struct Counts {
-  uint64_t sent{};
-  uint64_t received{};
+  uint64_t sent{};       // packets
+  uint64_t received{};   // packets
   uint64_t strangers{};  // datagrams neither from the peer's address nor with its MAC
-  uint64_t altered{};
-  uint64_t replayed{};
+  uint64_t altered{};    // datagrams from the peer's address with a wrong MAC
+  uint64_t replayed{};   // datagrams with a UID that has been received before
   uint64_t malformed{};
   uint64_t oversized{};      // beyond the MTU: datagrams of the network, packets of the device
   uint64_t undeliverable{};  // the system refused them: packets to the device, datagrams to the network

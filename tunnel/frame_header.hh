@@ -1,4 +1,5 @@
-// The header before every frame of an offloading TUN device: virtio_net_hdr, whose own header file is no C++.
+// The header before every frame of an offloading TUN device: the kernel's virtio_net_hdr, whose own header
+// file is not valid C++.
 #pragma once
 
 #include <cstdint>
@@ -6,15 +7,17 @@
 namespace ccgym::tunnel {
 
 struct FrameHeader {
-  static constexpr uint8_t kNeedsChecksum = 1;  // flags: from csum_start on, to be put csum_offset behind it
-  static constexpr uint8_t kWhole = 0;          // gso_type
-  static constexpr uint8_t kTcp4 = 1;
-  static constexpr uint8_t kEcn = 0x80;  // a bit of gso_type
+  // In flags: the checksum of the bytes from csum_start on is missing, and belongs csum_offset bytes behind
+  // that.
+  static constexpr uint8_t kNeedsChecksum = 1;
+  static constexpr uint8_t kWhole = 0;   // gso_type: one packet
+  static constexpr uint8_t kTcp4 = 1;    // gso_type: TCP segments over IPv4
+  static constexpr uint8_t kEcn = 0x80;  // a flag in gso_type: TCP with ECN
 
   uint8_t flags{};
   uint8_t gso_type{};
-  uint16_t hdr_len{};
-  uint16_t gso_size{};
+  uint16_t hdr_len{};   // bytes of all headers
+  uint16_t gso_size{};  // bytes of payload per segment
   uint16_t csum_start{};
   uint16_t csum_offset{};
 };

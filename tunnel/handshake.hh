@@ -7,8 +7,9 @@
 //   hello      client: its nonce
 //   challenge  server: both nonces, the addresses and the MTU
 //   confirm    client: both nonces; proves that the hello is not a replay of an old one
-//   welcome    server: the session has begun; also answers every repeated confirm
-//   busy, wrong_secret   server: the reason of its refusal; a challenge of another version is a refusal, too
+//   welcome    server: the session has begun; also the answer to every repeated confirm
+//   busy, wrong_secret   server: the reason of a refusal; a challenge with another version is a refusal as
+//   well
 //
 // The MAC is keyed BLAKE2b over the 48 bytes before it, with a key derived from the secret. A refusal can be
 // sent without knowing the secret, but only by somebody who has seen the client's nonce.
@@ -49,7 +50,7 @@ Nonce random_nonce();
 // version and client nonce are meaningful; nothing is to be trusted before is_authentic().
 std::optional<HandshakeMessage> parse_handshake(std::span<const std::byte> bytes);
 
-// The keys that are derived directly from the secret.
+// The key of the handshake's MACs, which is derived from the secret.
 class HandshakeKey {
  public:
   explicit HandshakeKey(const Key& secret);

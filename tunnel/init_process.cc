@@ -24,9 +24,9 @@ namespace ccgym::tunnel {
 
 namespace {
 
-constexpr std::chrono::seconds kGrace{1};
-constexpr int kCannotRun = 127;  // as a shell's
-constexpr int kStopped = 143;    // as a shell's for SIGTERM
+constexpr std::chrono::seconds kGrace{1};  // between SIGTERM and SIGKILL
+constexpr int kCannotRun = 127;            // the exit code of a shell for a command that it cannot run
+constexpr int kStopped = 143;              // 128 + SIGTERM, as a shell's
 
 sigset_t child_signal() {
   sigset_t set;
@@ -35,7 +35,7 @@ sigset_t child_signal() {
   return set;
 }
 
-[[noreturn]] void become(const std::vector<std::string>& command) {
+[[noreturn]] void execute(const std::vector<std::string>& command) {
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
@@ -54,11 +54,12 @@ void set_environment(const PrivateAddresses& addresses) {
   setenv("MAHIMAHI_BASE", to_string(addresses.peer).c_str(), 0);
 }
 
-// Buries every child that has died; ends with the command.
-void bury_the_dead(pid_t command) {
+// Reaps all children that have ended, orphans included. If the command is one of them, ends with its exit
+// code.
+void reap_children(pid_t command) {
   int status = 0;
-  for (pid_t dead = waitpid(-1, &status, WNOHANG); dead > 0; dead = waitpid(-1, &status, WNOHANG))
-    if (dead == command) _exit(WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status));
+  for (pid_t ended = waitpid(-1, &status, WNOHANG); ended > 0; ended = waitpid(-1, &status, WNOHANG))
+    if (ended == command) _exit(WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status));
 }
 
 int ms_until(std::chrono::steady_clock::time_point end) {
@@ -66,18 +67,22 @@ int ms_until(std::chrono::steady_clock::time_point end) {
   return std::max(0, static_cast<int>(left.count()));
 }
 
+// Waits for the end of the command, or until `control` is closed: then SIGTERM to all processes, and after
+// kGrace the end of this process, with which the kernel kills the others.
 void watch(int control, pid_t command) {
   const sigset_t set = child_signal();
-  const FileDescriptor deaths{check_system_call("signalfd", signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK))};
-  std::array<pollfd, 2> polled{pollfd{deaths.number(), POLLIN, 0}, pollfd{control, POLLIN, 0}};
-  std::optional<std::chrono::steady_clock::time_point> kills_at;  // however many others die until then
+  const FileDescriptor child_signals{
+      check_system_call("signalfd", signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK))};
+  std::array<pollfd, 2> polled{pollfd{child_signals.number(), POLLIN, 0}, pollfd{control, POLLIN, 0}};
+  std::optional<std::chrono::steady_clock::time_point>
+      kills_at;  // fixed: SIGCHLDs until then do not delay it
   while (true) {
     poll(polled.data(), polled.size(), kills_at ? ms_until(*kills_at) : -1);
     if (kills_at && std::chrono::steady_clock::now() >= *kills_at) _exit(kStopped);
     if (polled[0].revents != 0) {
       signalfd_siginfo info{};
-      static_cast<void>(!read(deaths.number(), &info, sizeof info));
-      bury_the_dead(command);
+      static_cast<void>(!read(child_signals.number(), &info, sizeof info));
+      reap_children(command);
     }
     if (polled[1].revents != 0) {
       kills_at = std::chrono::steady_clock::now() + kGrace;
@@ -98,7 +103,7 @@ void serve(int control, const std::vector<std::string>& command) {
   const sigset_t set = child_signal();
   check_system_call("block SIGCHLD", sigprocmask(SIG_BLOCK, &set, nullptr));
   const pid_t started = check_system_call("fork", fork());
-  if (started == 0) become(command);
+  if (started == 0) execute(command);
   watch(control, started);
 }
 

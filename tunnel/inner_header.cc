@@ -25,7 +25,7 @@ void write_u16(std::span<std::byte> bytes, std::size_t at, std::size_t value) {
   bytes[at + 1] = static_cast<std::byte>(value);
 }
 
-// 0: not the header of an IPv4 packet of this length.
+// The length of the IPv4 header in bytes; 0 if `packet` does not begin with one that fits its length.
 std::size_t header_bytes(std::span<const std::byte> packet) {
   if (packet.size() < kIpHeaderBytes || packet.size() > UINT16_MAX) return 0;
   const auto first = std::to_integer<std::size_t>(packet[0]);

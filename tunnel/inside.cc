@@ -23,7 +23,7 @@ namespace ccgym::tunnel {
 
 namespace {
 
-// The user stays who he is, and has every right over what the new namespace owns.
+// The user keeps uid and gid, and has all capabilities within the new user namespace.
 void map_user(uid_t user, gid_t group) {
   std::ofstream{"/proc/self/setgroups"} << "deny";
   std::ofstream{"/proc/self/uid_map"} << user << " " << user << " 1";
@@ -57,7 +57,8 @@ std::vector<std::string> or_shell(std::vector<std::string> command) {
   return {shell != nullptr && *shell != '\0' ? shell : "/bin/sh"};
 }
 
-// The kernel's clone, like fork, but into a process namespace; there is no thread yet to mind.
+// Starts the init process by the system call clone, which is like fork, but into a new process namespace.
+// That is safe as long as there is no other thread.
 pid_t start_init(FileDescriptor& control, const std::vector<std::string>& command) {
   auto [inner, outer] = open_socket_pair();
   const auto child =
@@ -66,7 +67,7 @@ pid_t start_init(FileDescriptor& control, const std::vector<std::string>& comman
   if (child == 0) {
     const int kept = check_system_call("keep the socket", dup2(inner.number(), STDERR_FILENO + 1));
     check_system_call("keep the socket from the command", fcntl(kept, F_SETFD, FD_CLOEXEC));
-    close_range(static_cast<unsigned>(kept) + 1, ~0U, 0);  // device and socket are the outside's alone
+    close_range(static_cast<unsigned>(kept) + 1, ~0U, 0);  // the TUN device and the UDP socket
     run_init(kept, command);
   }
   control = std::move(outer);
@@ -86,8 +87,8 @@ Inside::~Inside() { exit_code(); }
 void Inside::start(const Settings& settings) {
   check_system_call("tell the inside its addresses",
                     static_cast<int>(send(control_.number(), &settings, sizeof settings, MSG_NOSIGNAL)));
-  // The peer may send at once, and a device that is not up yet drops what it is given. An inside that fails
-  // instead closes its end, and the caller sees its command ended.
+  // Waits for the byte that tells that the device is up: the peer may send at once, and a device that is down
+  // drops packets. If the init process fails, recv returns 0, and the caller sees that the command has ended.
   std::byte ready{};
   static_cast<void>(!recv(control_.number(), &ready, sizeof ready, 0));
 }

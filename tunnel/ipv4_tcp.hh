@@ -20,12 +20,12 @@ inline constexpr uint8_t kPush = 0x08;
 inline constexpr uint8_t kAck = 0x10;
 inline constexpr uint8_t kCongestionWindowReduced = 0x80;
 
-// Copies of the headers in front of a packet, and where their parts lie.
+// Copies of the IP and TCP headers of a packet, and their lengths.
 struct TcpPacket {
   iphdr ip{};
   tcphdr tcp{};
   std::size_t ip_bytes{};
-  std::size_t header_bytes{};  // of both, options included
+  std::size_t header_bytes{};  // of both headers, options included
 
   [[nodiscard]] uint8_t flags(std::span<const std::byte> packet) const {
     return std::to_integer<uint8_t>(packet[ip_bytes + 13]);
@@ -33,7 +33,7 @@ struct TcpPacket {
   [[nodiscard]] uint32_t seq() const { return ntohl(tcp.seq); }
 };
 
-// nullopt for anything but a whole TCP packet over IPv4, whose lengths agree.
+// nullopt for anything but an unfragmented TCP packet over IPv4 whose header lengths fit its size.
 inline std::optional<TcpPacket> read_tcp(std::span<const std::byte> packet) {
   TcpPacket read;
   if (packet.size() < sizeof(iphdr) + sizeof(tcphdr)) return std::nullopt;
@@ -52,7 +52,7 @@ inline uint64_t pseudo_header_sum(const iphdr& ip, std::size_t tcp_bytes) {
   return uint64_t{ip.saddr} + ip.daddr + htons(IPPROTO_TCP) + htons(static_cast<uint16_t>(tcp_bytes));
 }
 
-// Writes back the IP header with this length and its checksum.
+// Writes `ip` to the front of `packet`, with the packet's length and the checksum of the header's `ip_bytes`.
 inline void write_ip(iphdr ip, std::span<std::byte> packet, std::size_t ip_bytes) {
   ip.tot_len = htons(static_cast<uint16_t>(packet.size()));
   ip.check = 0;

@@ -1,5 +1,5 @@
-// The lines of a packet log, as pantheon-tunnel writes them: a head with the wall clock at time 0 in ms,
-// then "TIME_MS - UID - BYTES" per packet.
+// The lines of a packet log, in pantheon-tunnel's format: a head with the wall clock, in ms, at time 0 of the
+// log, then a line "TIME_MS - UID - BYTES" for each packet.
 #pragma once
 
 #include <array>
@@ -12,11 +12,11 @@
 
 namespace ccgym::tunnel {
 
-inline constexpr std::size_t kLongestNumber = 20;  // digits of any of 64 bits, sign included
+inline constexpr std::size_t kLongestNumber = 20;  // characters of any 64-bit integer, sign included
 inline constexpr std::size_t kLongestTime = kLongestNumber + 4;
 inline constexpr std::size_t kLongestLogLine = kLongestTime + 3 + kLongestNumber + 3 + kLongestNumber + 1;
 
-// The function writes at `at`, where there is room enough, and returns the end of what it wrote.
+// The write_ functions write at `at`, without a check for room, and return the end of what they wrote.
 template <class Number>
 char* write_number(char* at, Number number) {
   return std::to_chars(at, at + kLongestNumber, number).ptr;

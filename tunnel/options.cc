@@ -65,7 +65,7 @@ std::optional<PrivateAddresses> chosen_addresses(const CommandLine& line, Role r
   return PrivateAddresses{parse_private_address(*local), parse_private_address(*peer)};
 }
 
-// Takes the first of the words, the command's last in mind.
+// The positional arguments, which are taken one by one; the rest is the command.
 class Words {
  public:
   explicit Words(std::vector<std::string> words) : words_(std::move(words)) {}
@@ -81,7 +81,7 @@ class Words {
   std::size_t next_{0};
 };
 
-// What stands before "--" and is no option, and all that stands behind it.
+// The arguments before "--" that are no options, and all that are behind it.
 Words words_of(const CommandLine& line, std::span<char* const> behind) {
   std::vector<std::string> words = line.positional();
   words.insert(words.end(), behind.begin(), behind.end());

@@ -14,15 +14,15 @@ namespace ccgym::tunnel {
 
 struct Options {
   Role role{};
-  std::optional<std::string> secret_file{};  // none: compatible
-  std::optional<Address> bind{};             // none: all addresses
+  std::optional<std::string> secret_file{};  // absent: the compatible protocol
+  std::optional<Address> bind{};             // absent: all addresses
   uint16_t port{};                           // 0: any free one
   std::optional<std::string> interface{};
   std::optional<std::string> ingress_log{};
   std::optional<std::string> egress_log{};
-  int outer_mtu{};
-  std::optional<PrivateAddresses> addresses{};  // none: chosen by the server
-  std::optional<Address> server{};              // the client has one
+  int outer_mtu{};                              // of the path, in bytes
+  std::optional<PrivateAddresses> addresses{};  // absent: to be chosen by the server
+  std::optional<Address> server{};              // present for a client
   bool offload{};
   std::vector<std::string> command{};
 };

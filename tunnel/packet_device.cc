@@ -16,7 +16,7 @@ std::optional<std::span<const std::byte>> PlainDevice::next() {
 }
 
 void PlainDevice::deliver(std::span<const std::byte> packet) {
-  count(write(tun_, packet.data(), packet.size()) >= 0);
+  count_write(write(tun_, packet.data(), packet.size()) >= 0);
 }
 
 bool OffloadDevice::read_frame() {
@@ -46,7 +46,7 @@ void OffloadDevice::flush() {
   const SegmentJoiner::Frame frame = joiner_.take();
   const std::array<iovec, 2> parts{iovec{const_cast<FrameHeader*>(&frame.header), sizeof frame.header},
                                    iovec{const_cast<std::byte*>(frame.bytes.data()), frame.bytes.size()}};
-  count(writev(tun_, parts.data(), parts.size()) >= 0);
+  count_write(writev(tun_, parts.data(), parts.size()) >= 0);
 }
 
 std::unique_ptr<PacketDevice> open_device(int tun, bool offload, std::size_t mtu) {

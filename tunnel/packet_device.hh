@@ -1,4 +1,4 @@
-// The interface of the TUN device for the path of the packets: packets in, packets out.
+// The interface for reading packets from the TUN device and writing packets to it.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace ccgym::tunnel {
 
-inline constexpr std::size_t kMostDelivered = 64;
+inline constexpr std::size_t kMostDelivered = 64;  // packets between two flushes
 
 class PacketDevice {
  public:
@@ -22,22 +22,22 @@ class PacketDevice {
   PacketDevice& operator=(const PacketDevice&) = delete;
   virtual ~PacketDevice() = default;
 
-  [[nodiscard]] virtual std::string_view kind() const = 0;  // for the user
-
-  // The next packet to send, valid until the next call; nullopt: none waits. Never blocks. A packet larger
-  // than the MTU, which the command may have raised, may be cut off, but is still longer than the MTU.
+  [[nodiscard]] virtual std::string_view kind() const = 0;  // shown to the user
+  // The next packet to send, valid until the next call; nullopt if there is none. Never blocks. A packet
+  // larger than the MTU (the command may have raised the device's) may be truncated, but is then still longer
+  // than the MTU.
   virtual std::optional<std::span<const std::byte>> next() = 0;
-  [[nodiscard]] virtual bool holds_packets() const { return false; }  // that poll(2) does not report
-
-  // Gives a received packet to the kernel, at flush() at the latest: until then it must not change. At most
-  // kMostDelivered of them before a flush.
+  // Whether next() has packets that were already read, which poll(2) does not report.
+  [[nodiscard]] virtual bool holds_packets() const { return false; }
+  // Writes a received packet to the device, at flush() at the latest: until then its bytes must not change.
+  // At most kMostDelivered packets between two flushes.
   virtual void deliver(std::span<const std::byte> packet) = 0;
   virtual void flush() {}
 
   [[nodiscard]] std::size_t refused() const { return refused_; }  // frames that the kernel did not take
 
  protected:
-  void count(bool taken) { refused_ += taken ? 0 : 1; }
+  void count_write(bool succeeded) { refused_ += succeeded ? 0 : 1; }
 
  private:
   std::size_t refused_{0};
@@ -57,8 +57,8 @@ class PlainDevice final : public PacketDevice {
   std::vector<std::byte> packet_;
 };
 
-// Up to 64 KB of TCP per system call: the kernel leaves segmentation and checksums to us (TSO), and takes
-// neighbouring segments as one (GRO).
+// Up to 64 KB of TCP per system call: the kernel leaves segmentation and checksums to this program (TSO), and
+// accepts consecutive segments as one frame (GRO).
 class OffloadDevice final : public PacketDevice {
  public:
   explicit OffloadDevice(int tun) : tun_(tun) {}

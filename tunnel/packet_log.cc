@@ -97,12 +97,12 @@ void PacketLog::write_all(std::string_view lines) {
   }
 }
 
-// Takes back the line that was cut, so that the file can be read.
+// Truncates the file to whole lines, so that it can be read.
 void PacketLog::give_up(std::string_view lines, std::size_t written, int error) {
-  const std::size_t last_end = lines.substr(0, written).rfind('\n');
-  const std::size_t whole = last_end == std::string_view::npos ? 0 : last_end + 1;
+  const std::size_t last_newline = lines.substr(0, written).rfind('\n');
+  const std::size_t whole_lines = last_newline == std::string_view::npos ? 0 : last_newline + 1;
   const off_t end = lseek(file_.number(), 0, SEEK_CUR);
-  const bool cut = end < 0 || ftruncate(file_.number(), end - static_cast<off_t>(written - whole)) == 0;
+  const bool cut = end < 0 || ftruncate(file_.number(), end - static_cast<off_t>(written - whole_lines)) == 0;
   const std::lock_guard lock{mutex_};
   failure_ = name_ + " ends early: " + std::strerror(error) + (cut ? "" : ", in the midst of a line");
   pending_.clear();

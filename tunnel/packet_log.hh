@@ -1,5 +1,5 @@
-// A packet log that is written by a thread, so that the path of the packets makes no system call for it. When
-// the program is killed, the last 50 ms are lost; when the disk is full, the log ends with a whole line.
+// A packet log that is written by a thread of its own, so that moving packets does not wait for the disk. If
+// the program is killed, the last 50 ms are lost; if the disk is full, the log ends with a whole line.
 #pragma once
 
 #include <condition_variable>
@@ -22,17 +22,18 @@ class PacketLog {
   PacketLog(const std::string& name, FileDescriptor file, const std::string& head);
   PacketLog(const PacketLog&) = delete;
   PacketLog& operator=(const PacketLog&) = delete;
-  ~PacketLog();  // writes the rest
+  ~PacketLog();  // as finish()
 
   void record(Time elapsed, uint64_t uid, std::size_t bytes);
 
-  // Hands lines that are due to the thread; call it regularly, and at next_flush().
+  // Hands the lines to the thread if they are due. To be called regularly, and at next_flush().
   void flush_due(Time now);
   [[nodiscard]] Time next_flush() const {  // Time::max(): there is nothing to write
     return collected_.empty() ? Time::max() : last_flush_ + kFlushInterval;
   }
 
-  // Writes everything. Returns why the log is incomplete; empty: it is complete.
+  // Writes all lines and ends the thread. Returns why the log is incomplete, or an empty string if it is
+  // complete.
   std::string finish();
 
  private:
@@ -43,11 +44,11 @@ class PacketLog {
 
   std::string name_;
   FileDescriptor file_;
-  std::string collected_{};  // by the packets' path
+  std::string collected_{};  // lines that have not been handed to the thread
   Time last_flush_{};
   std::mutex mutex_{};
   std::condition_variable handed_over_{};
-  std::string pending_{};  // for the thread; this and what follows is guarded by the mutex
+  std::string pending_{};  // lines for the thread; this and the next two are guarded by mutex_
   bool finished_{false};
   std::string failure_{};
   std::thread writer_;  // last, so that all other members exist when it begins

@@ -15,11 +15,11 @@ namespace ccgym::tunnel {
 
 namespace {
 
-constexpr uint32_t kFirst = 0x64400001;  // 100.64.0.1, of the space shared by carriers (RFC 6598)
+constexpr uint32_t kFirst = 0x64400001;  // 100.64.0.1, of the shared address space (RFC 6598)
 constexpr uint32_t kLast = 0x644000fe;
 
 struct Route {
-  uint32_t destination;  // as the kernel prints them: network byte order
+  uint32_t destination;  // both in network byte order, as the kernel prints them
   uint32_t mask;
 };
 
@@ -39,7 +39,7 @@ std::vector<Route> routes() {
   return found;
 }
 
-// The interface here that has this address.
+// The interface of this machine that has this address.
 std::optional<std::string> interface_with(in_addr address) {
   ifaddrs* first = nullptr;
   check_system_call("list the interfaces", getifaddrs(&first));

@@ -1,4 +1,4 @@
-// The addresses of the two ends inside the tunnel.
+// The IPv4 addresses of the two ends inside the tunnel.
 #pragma once
 
 #include <netinet/in.h>
@@ -16,14 +16,14 @@ struct PrivateAddresses {
 
 std::string to_string(in_addr address);
 
-// Throws InputError for anything but an IPv4 address that a host can have.
+// Throws InputError for anything but a unicast IPv4 address.
 in_addr parse_private_address(const std::string& text);
 
-// The first two of 100.64.0.1 ... 100.64.0.254 that are neither addresses of this machine's interfaces nor
-// routed by any route but the default one. Throws InputError if fewer than two are left.
+// The first two of 100.64.0.1 ... 100.64.0.254 that no interface of this machine has, and that only the
+// default route covers. Throws InputError if there are fewer than two.
 PrivateAddresses unused_addresses();
 
-// Throws InputError if one is the address of an interface of this machine, or both are equal.
+// Throws InputError if an interface of this machine has one of them, or if both are equal.
 void check_unused(const PrivateAddresses& addresses);
 
 }  // namespace ccgym::tunnel

@@ -16,7 +16,8 @@ namespace {
 
 constexpr uid_t kNobody = 65534;
 
-// Fails only where the user namespace knows no such user; without capabilities root is nobody much either.
+// Fails only if the user namespace does not map this user. That is tolerable, because the capabilities of
+// root are dropped as well.
 void become_nobody() {
   static_cast<void>(setgroups(0, nullptr) == 0 && setresgid(kNobody, kNobody, kNobody) == 0 &&
                     setresuid(kNobody, kNobody, kNobody) == 0);

@@ -1,12 +1,13 @@
-// Drops the rights of the program after its set-up: it may only move packets then.
+// Drops the privileges of the program after its set-up, because moving packets needs none.
 #pragma once
 
 namespace ccgym::tunnel {
 
-// Throws InputError if the program has more rights than its caller, as with set-uid.
+// Throws InputError if the program is setuid or setgid.
 void refuse_setuid();
 
-// Irreversible: no capabilities, and no longer root.
+// Irreversible: no capabilities, no longer root, no new privileges by execve, and not traceable by others.
+// Throws std::system_error.
 void drop_privileges();
 
 }  // namespace ccgym::tunnel

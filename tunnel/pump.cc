@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kBatch = 64;  // packets
 
-constexpr Time kRefusedLimit = std::chrono::seconds{3};
+constexpr Time kRefusedLimit = std::chrono::seconds{3};  // of silence, if the peer is reported as unreachable
 
 }  // namespace
 
@@ -60,7 +60,8 @@ Ending Pump::run() {
 }
 
 Pump::Ready Pump::wait() {
-  // What the socket does not take keeps waiting in the device, whose queue is the tunnel's only one.
+  // While the socket takes no datagrams, no packets are read, so that the device's queue is the only one of
+  // the tunnel.
   const bool blocked = !outgoing_.empty();
   std::array<pollfd, 4> polled{pollfd{tun_, static_cast<short>(blocked ? 0 : POLLIN), 0},
                                pollfd{socket_, static_cast<short>(blocked ? POLLIN | POLLOUT : POLLIN), 0},
@@ -80,7 +81,7 @@ Pump::Ready Pump::wait() {
           .stop = polled[2].revents != 0};
 }
 
-// One batch, so that neither direction keeps the other waiting.
+// Sends at most one batch, so that neither direction keeps the other waiting.
 void Pump::send_waiting() {
   for (std::size_t taken = 0; taken < kBatch && !outgoing_.full(); ++taken) {
     const auto packet = device_.next();
@@ -105,11 +106,12 @@ void Pump::receive_waiting() {
   now_ = monotonic_now();
   if (incoming_.refused()) {
     refused_ = true;
-    count = incoming_.receive(socket_);  // the error comes before what had arrived, such as a good-bye
+    count = incoming_.receive(
+        socket_);  // the error is returned before datagrams that arrived earlier, such as a bye
   }
   newest_.reset();
   for (std::size_t i = 0; i < count; ++i) take(i);
-  if (newest_) peer_ = incoming_.origin(*newest_);  // as a NAT on the way has it now
+  if (newest_) peer_ = incoming_.origin(*newest_);  // a NAT may have changed the peer's address
   flush_device();
 }
 
@@ -132,7 +134,7 @@ void Pump::take(std::size_t index) {
       return count_refused(opened.verdict, incoming_.origin(index));
     case Verdict::request:
       answer(datagram, incoming_.origin(index));
-      if (protocol_.peer_may_move()) return;  // a handshake: anyone may send that
+      if (protocol_.peer_may_move()) return;  // a handshake message, which is no proof that the peer is alive
       break;
     case Verdict::bye:
       bye_ = true;
@@ -156,7 +158,7 @@ void Pump::deliver(const Opened& opened, std::size_t datagram_bytes) {
   if (++delivered_ == kMostDelivered) flush_device();
 }
 
-// Not that of a packet which is still to be flushed.
+// A slot that no packet uses which has not been flushed yet.
 std::span<std::byte> Pump::scratch() {
   const std::size_t bytes = mtu_ + kMostOverheadBytes;
   return std::span{scratch_}.subspan(delivered_ * bytes, bytes);
@@ -172,7 +174,7 @@ void Pump::count_refused(Verdict verdict, const Origin& origin) {
   }
 }
 
-// Goes back to where the request came from, which the peer's address need not be.
+// The answer goes to the source of the request, which need not be the peer's address.
 void Pump::answer(std::span<const std::byte> request, const Origin& origin) {
   if (outgoing_.full()) return;
   const std::size_t bytes = protocol_.answer(request, outgoing_.slot());
@@ -184,14 +186,16 @@ void Pump::push(std::size_t bytes) {
   protocol_.peer_may_move() ? outgoing_.push(bytes, peer_) : outgoing_.push(bytes);
 }
 
-// A peer that breaks silence of its own needs to hear us as well; one that answers only needs to be asked
-// when it has been silent.
+// In the authenticated protocol each end sends a keep-alive when it has sent nothing for an interval. In the
+// compatible one a keep-alive asks the peer for an answer, and is sent when the peer has been silent for an
+// interval.
 Time Pump::next_keep_alive() const {
   const Time last = protocol_.peer_may_move() ? last_sent_ : last_heard_;
   return std::max(last, last_keep_alive_) + kKeepAliveInterval;
 }
 
-// While the socket takes nothing, what waits for it tells as much: to wake up for it at once would be a loop.
+// If the batch is full, the datagrams in it serve as well. The time is noted all the same: otherwise wait()
+// would return at once, again and again.
 void Pump::keep_alive() {
   if (now_ < next_keep_alive()) return;
   last_keep_alive_ = now_;
@@ -206,7 +210,7 @@ void Pump::say_bye() {
   outgoing_.flush(socket_);
 }
 
-// A peer that cannot move and whose port is closed does not come back.
+// A peer that is unreachable and whose address cannot change is dead at once.
 bool Pump::peer_is_dead() const {
   const Time silence = now_ - last_heard_;
   return (protocol_.peer_breaks_silence() && silence > kSilenceLimit) ||

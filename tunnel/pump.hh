@@ -1,4 +1,4 @@
-// Moves packets between the TUN device and the socket, in batches, until there is a reason to end.
+// Moves packets between the TUN device and the socket, in batches, until one of the two ends stops.
 #pragma once
 
 #include <optional>
@@ -16,7 +16,7 @@
 
 namespace ccgym::tunnel {
 
-inline constexpr Time kSilenceLimit = std::chrono::seconds{5};
+inline constexpr Time kSilenceLimit = std::chrono::seconds{5};  // then the peer counts as gone
 inline constexpr Time kKeepAliveInterval = std::chrono::seconds{1};
 
 struct Logs {
@@ -29,7 +29,7 @@ enum class Ending { command_ended, stopped, peer_said_bye, peer_fell_silent, dev
 
 class Pump {
  public:
-  // `device`: of the inside.
+  // `device`: that of `inside`.
   Pump(const FileDescriptor& socket, const Inside& inside, PacketDevice& device, Connection& connection,
        const Logs& logs, StopSignals& stop);
 
@@ -71,18 +71,18 @@ class Pump {
   std::size_t mtu_;
   Logs logs_;
   StopSignals& stop_;
-  std::vector<std::byte> scratch_;  // for restored packets
-  std::size_t delivered_{0};        // to the device, since it was flushed
+  std::vector<std::byte> scratch_;  // memory for restored packets, one slot for each between two flushes
+  std::size_t delivered_{0};        // packets since the last flush of the device
   ReceiveBatch incoming_{};
-  std::optional<std::size_t> newest_{};  // the peer's latest datagram in the batch
+  std::optional<std::size_t> newest_{};  // index in the batch of the peer's newest datagram
   SendBatch outgoing_;
   Counts counts_{};
   Time now_;
   Time last_heard_;
   Time last_sent_;
   Time last_keep_alive_;
-  bool refused_{false};  // the network has reported an unreachable peer since its last datagram
-  bool bye_{false};
+  bool refused_{false};  // since the peer's last datagram, the network has reported it as unreachable
+  bool bye_{false};      // received
 };
 
 }  // namespace ccgym::tunnel

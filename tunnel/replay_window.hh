@@ -1,5 +1,5 @@
-// The UIDs that have been received, so that none is accepted twice. RFC 6479: a ring of bits, cleared in
-// blocks.
+// The set of UIDs that have been received, so that none is accepted twice: a ring of bits, which is cleared
+// in blocks (RFC 6479).
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@ namespace ccgym::tunnel {
 
 class ReplayWindow {
  public:
-  // UIDs this far behind the highest one are too old to tell, and count as received.
+  // UIDs further behind the highest one are no longer known, and count as received.
   static constexpr uint64_t kReach = 8192 - 64;
 
   [[nodiscard]] bool heard(uint64_t uid) const {
@@ -19,7 +19,7 @@ class ReplayWindow {
     return (blocks_[block_of(uid)] & bit_of(uid)) != 0;
   }
 
-  // Call it for authentic datagrams only: a forged UID would move the window.
+  // To be called for authentic datagrams only, because a forged UID would move the window.
   void mark(uint64_t uid) {
     if (uid >= next_) advance_to(uid);
     blocks_[block_of(uid)] |= bit_of(uid);

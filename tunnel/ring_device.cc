@@ -9,10 +9,9 @@ namespace ccgym::tunnel {
 
 namespace {
 
-constexpr std::size_t kLeastRead = 2;  // one packet, and that there is no other
+constexpr std::size_t kLeastRead = 2;  // reads one packet and shows that there is no other
 constexpr std::size_t kMostRead = 32;
-
-// RWF_NOWAIT: a device that is O_NONBLOCK is waited for all the same.
+// RWF_NOWAIT, because io_uring waits for a device even if it is O_NONBLOCK.
 void prepare_read(io_uring& ring, int tun, std::span<std::byte> slot, std::size_t index) {
   io_uring_sqe* const entry = io_uring_get_sqe(&ring);
   io_uring_prep_read(entry, tun, slot.data(), static_cast<unsigned>(slot.size()), 0);
@@ -28,8 +27,8 @@ void prepare_write(io_uring& ring, int tun, std::span<const std::byte> packet) {
 
 bool may_try_again(int result) { return result == -EINTR || result == -EAGAIN || result == -EBUSY; }
 
-// Calls `take(index, result)` for all that was prepared. None of it is left to the kernel: it may hold a
-// buffer that is about to be used again.
+// Submits all prepared operations, waits for all of them, and calls `take(index, result)` for each. None is
+// left pending, because its buffer is used again.
 template <class Take>
 void complete(io_uring& ring, unsigned count, Take take) {
   while (count > 0) {
@@ -60,7 +59,7 @@ RingDevice::RingDevice(int tun, std::size_t mtu)
       slot_bytes_(mtu + 1),
       works_(io_uring_queue_init(kMostDelivered, &ring_, 0) == 0),
       buffer_(kMostRead * slot_bytes_),
-      asked_(kLeastRead) {
+      requested_(kLeastRead) {
   packets_.reserve(kMostRead);
 }
 
@@ -85,14 +84,14 @@ std::optional<std::span<const std::byte>> RingDevice::next() {
 void RingDevice::read_waiting() {
   packets_.clear();
   next_ = 0;
-  for (std::size_t i = 0; i < asked_; ++i)
+  for (std::size_t i = 0; i < requested_; ++i)
     prepare_read(ring_, tun_, std::span{buffer_}.subspan(i * slot_bytes_, slot_bytes_), i);
-  complete(ring_, static_cast<unsigned>(asked_), [this](std::size_t index, int bytes) {
+  complete(ring_, static_cast<unsigned>(requested_), [this](std::size_t index, int bytes) {
     if (bytes > 0)
       packets_.push_back(std::span{buffer_}.subspan(index * slot_bytes_, static_cast<std::size_t>(bytes)));
   });
-  emptied_ = !packets_.empty() && packets_.size() < asked_;
-  asked_ = std::clamp(2 * packets_.size(), kLeastRead, kMostRead);
+  emptied_ = !packets_.empty() && packets_.size() < requested_;
+  requested_ = std::clamp(2 * packets_.size(), kLeastRead, kMostRead);
 }
 
 void RingDevice::deliver(std::span<const std::byte> packet) {
@@ -102,7 +101,7 @@ void RingDevice::deliver(std::span<const std::byte> packet) {
 
 void RingDevice::flush() {
   if (delivered_ == 0) return;
-  complete(ring_, delivered_, [this](std::size_t, int result) { count(result >= 0); });
+  complete(ring_, delivered_, [this](std::size_t, int result) { count_write(result >= 0); });
   delivered_ = 0;
 }
 

@@ -1,4 +1,4 @@
-// The session's secret: a file that only its owner can read, the same at both ends.
+// The secret of a session: a file that only its owner can read, with the same content at both ends.
 #pragma once
 
 #include <array>

@@ -13,7 +13,7 @@ bool same(std::span<const std::byte> one, std::span<const std::byte> other, std:
   return std::memcmp(&one[at], &other[at], bytes) == 0;
 }
 
-// What more data of the same kind may follow, or follow on: no beginning, no end, no urgency.
+// Only data: no SYN, FIN, RST, URG or ECN flags; PSH is allowed.
 bool is_plain_data(uint8_t flags) { return (flags & ~kPush) == kAck; }
 
 }  // namespace
@@ -23,14 +23,15 @@ void SegmentJoiner::begin(std::span<const std::byte> packet) {
   std::memcpy(frame_.data(), packet.data(), bytes_);
   segments_ = 1;
   tcp_ = read_tcp(packet);
-  open_ = tcp_ && tcp_->header_bytes < bytes_ && tcp_->flags(packet) == kAck && is_unharmed(*tcp_, packet);
+  open_ = tcp_ && tcp_->header_bytes < bytes_ && tcp_->flags(packet) == kAck &&
+          has_valid_checksums(*tcp_, packet);
   if (open_) segment_bytes_ = bytes_ - tcp_->header_bytes;
 }
 
 bool SegmentJoiner::join(std::span<const std::byte> packet) {
   if (empty() || !open_) return false;
   const std::optional<TcpPacket> next = read_tcp(packet);
-  if (!next || !continues(*next, packet) || !is_unharmed(*next, packet)) return false;
+  if (!next || !continues(*next, packet) || !has_valid_checksums(*next, packet)) return false;
   const auto payload = packet.subspan(next->header_bytes);
   std::memcpy(&frame_[bytes_], payload.data(), payload.size());
   bytes_ += payload.size();
@@ -58,7 +59,7 @@ bool SegmentJoiner::continues(const TcpPacket& next, std::span<const std::byte> 
          same(frame_, packet, options_at, next.header_bytes - options_at);
 }
 
-bool SegmentJoiner::is_unharmed(const TcpPacket& tcp, std::span<const std::byte> packet) const {
+bool SegmentJoiner::has_valid_checksums(const TcpPacket& tcp, std::span<const std::byte> packet) const {
   const auto segment = packet.subspan(tcp.ip_bytes);
   return ntohs(tcp.ip.tot_len) == packet.size() && checksum(packet.first(tcp.ip_bytes)) == 0 &&
          checksum(segment, pseudo_header_sum(tcp.ip, segment.size())) == 0;

@@ -20,13 +20,14 @@ void Segmenter::take(const FrameHeader& header, std::size_t frame_bytes) {
     frame_bytes_ = 0;
 }
 
-// The kernel has put the pseudo header's sum where the checksum belongs.
+// The checksum field already holds the sum of the pseudo header, which the kernel has put there.
 void Segmenter::complete_checksum(const FrameHeader& header) {
   const std::size_t field = std::size_t{header.csum_start} + header.csum_offset;
   if (field + sizeof(uint16_t) > frame_bytes_ || header.csum_start > frame_bytes_) return;
   const auto covered = std::span{frame_}.first(frame_bytes_).subspan(header.csum_start);
   const uint16_t sum = checksum(covered);
-  const uint16_t written = sum == 0 ? UINT16_MAX : sum;  // 0 would be "none" in UDP
+  const uint16_t written =
+      sum == 0 ? UINT16_MAX : sum;  // in UDP, 0 means that there is no checksum (RFC 768)
   std::memcpy(&frame_[field], &written, sizeof written);
 }
 

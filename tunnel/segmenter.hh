@@ -1,4 +1,4 @@
-// Cuts a frame that the kernel hands over whole into packets: TCP segments of one size, with their checksums.
+// Cuts a frame of the kernel into packets, TCP segments of one size with checksums, as TSO does.
 #pragma once
 
 #include <cstddef>
@@ -15,10 +15,10 @@ class Segmenter {
  public:
   static constexpr std::size_t kMaxFrameBytes = 65'535;
 
-  // Memory for the next frame; only while no packets are held.
+  // Memory for the next frame; only while holds_packets() is false.
   [[nodiscard]] std::span<std::byte> buffer() { return frame_; }
 
-  // Takes the frame written there. A frame that contradicts its header is dropped.
+  // Takes the frame that was written there. A frame that does not fit its header is dropped.
   void take(const FrameHeader& header, std::size_t frame_bytes);
 
   [[nodiscard]] bool holds_packets() const { return at_ < frame_bytes_; }
@@ -33,7 +33,7 @@ class Segmenter {
   std::vector<std::byte> frame_ = std::vector<std::byte>(kMaxFrameBytes);
   std::vector<std::byte> packet_ = std::vector<std::byte>(kMaxFrameBytes);
   std::size_t frame_bytes_{0};
-  std::size_t at_{0};               // where the payload that is not yet handed out begins
+  std::size_t at_{0};               // offset of the payload that has not been handed out yet
   std::size_t segment_bytes_{0};    // of payload
   std::optional<TcpPacket> tcp_{};  // the headers of the frame; absent: it is one packet
 };

@@ -8,27 +8,27 @@ ServerHandshake::ServerHandshake(const Key& secret, const PrivateAddresses& serv
     : secret_(secret), key_(secret), addresses_(server) {}
 
 std::optional<HandshakeBytes> ServerHandshake::answer(std::span<const std::byte> datagram, int mtu) {
-  const std::optional<HandshakeMessage> asked = parse_handshake(datagram);
-  if (!asked) return std::nullopt;
-  HandshakeMessage reply = challenge_for(*asked, mtu);
-  if (asked->version != kVersion) {
+  const std::optional<HandshakeMessage> request = parse_handshake(datagram);
+  if (!request) return std::nullopt;
+  HandshakeMessage reply = challenge_for(*request, mtu);
+  if (request->version != kVersion) {
     // Any answer shows our version.
-  } else if (asked->type != Type::hello && asked->type != Type::confirm) {
+  } else if (request->type != Type::hello && request->type != Type::confirm) {
     return std::nullopt;
   } else if (!key_.is_authentic(datagram)) {
     reply.type = Type::wrong_secret;
-  } else if (is_someone_else(*asked)) {
+  } else if (is_of_another_client(*request)) {
     reply.type = Type::busy;
-  } else if (asked->type == Type::confirm && asked->server_nonce == nonce_) {
-    admitted_ = asked->client_nonce;
+  } else if (request->type == Type::confirm && request->server_nonce == nonce_) {
+    admitted_ = request->client_nonce;
     reply.type = Type::welcome;
   }
   return key_.serialize(reply);
 }
 
-HandshakeMessage ServerHandshake::challenge_for(const HandshakeMessage& asked, int mtu) const {
+HandshakeMessage ServerHandshake::challenge_for(const HandshakeMessage& request, int mtu) const {
   return {.type = Type::challenge,
-          .client_nonce = asked.client_nonce,
+          .client_nonce = request.client_nonce,
           .server_nonce = nonce_,
           .client_address = addresses_.peer,
           .server_address = addresses_.local,

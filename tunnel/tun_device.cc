@@ -43,7 +43,7 @@ FileDescriptor open_tun_file() {
   throw InputError{file + ": " + std::strerror(errno) + "; `ccgym doctor` knows how to mend it"};
 }
 
-// Without it, the kernel's own router solicitations would be the first packets of every log.
+// Otherwise the kernel's router solicitations would be the first packets of every log.
 void disable_ipv6() { std::ofstream{"/proc/sys/net/ipv6/conf/default/disable_ipv6"} << "1\n"; }
 
 class Configurator {

@@ -1,4 +1,4 @@
-// The TUN device: the interface of the tunnel's namespace to the network.
+// The TUN device, the network interface of the tunnel's namespace.
 #pragma once
 
 #include <cstdint>
@@ -10,13 +10,13 @@ namespace ccgym::tunnel {
 
 inline constexpr const char* kDeviceName = "tunnel";
 
-// Opens a TUN device in the network namespace of the caller, which is read and written without blocking and
-// disappears when it is closed. `offload`: frames of up to 64 KB of TCP, each behind a FrameHeader. Throws
-// InputError if the user may not have one.
+// Opens a TUN device in the network namespace of the caller. It is read and written without blocking, and
+// disappears when it is closed. `offload`: frames of up to 64 KB of TCP, each preceded by a FrameHeader.
+// Throws InputError if the user may not open one.
 FileDescriptor open_tun(bool offload);
 
-// Gives the device its addresses and MTU, brings it and the loopback device up, and routes everything to the
-// peer.
+// Sets the device's addresses and MTU (bytes), sets it and the loopback device up, and makes the peer the
+// default route.
 void configure_tun(const PrivateAddresses& addresses, int mtu);
 
 }  // namespace ccgym::tunnel

@@ -1,4 +1,4 @@
-// ccgym-tunnel: a path between two network namespaces over one UDP flow, every packet of it logged.
+// ccgym-tunnel: a path between two network namespaces over one UDP flow, with a log of its packets.
 #include <net/if.h>
 #include <signal.h>
 #include <sodium.h>
@@ -91,10 +91,10 @@ uint16_t port_of(const FileDescriptor& socket) {
   socklen_t bytes = sizeof address;
   check_system_call("getsockname",
                     getsockname(socket.number(), reinterpret_cast<sockaddr*>(&address), &bytes));
-  return ntohs(reinterpret_cast<const sockaddr_in&>(address).sin_port);  // where IPv6 has it, too
+  return ntohs(reinterpret_cast<const sockaddr_in&>(address).sin_port);  // at the same offset for IPv6
 }
 
-// One end, from its options to its exit code.
+// One end of the tunnel, from its options to its exit code.
 class End {
  public:
   End(const Options& options, std::span<char* const> command_line)
@@ -154,7 +154,7 @@ class End {
   }
 
   int conclude(Ending ending, Inside& inside) {
-    constexpr int kGraceMs = 500;  // a command that is about to end, ends as it wants
+    constexpr int kGraceMs = 500;  // so that a command that is about to end gives its own exit code
     if (ending == Ending::peer_said_bye && inside.ends_within(kGraceMs)) ending = Ending::command_ended;
     const int command_code = inside.exit_code();
     switch (ending) {
@@ -183,7 +183,8 @@ class End {
   std::span<char* const> command_line_;
   std::optional<Key> secret_{};
   std::string reason_{};
-  // Time 0 of the logs. From here on only the steady clock is read: a step of the wall clock is no delay.
+  // Time 0 of the logs. After this only the steady clock is read, so that a step of the wall clock causes no
+  // gap.
   Time zero_{monotonic_now()};
   Time wall_clock_at_zero_{realtime_now()};
 };

@@ -8,7 +8,7 @@ namespace ccgym::tunnel {
 inline constexpr int kWireUidBits = 30;
 inline constexpr uint64_t kWireUids = uint64_t{1} << kWireUidBits;
 
-// The UID with these low bits that is nearest to `next`, the expected one. RFC 9000, appendix A.3.
+// The UID with these low bits that is nearest to `next`, the expected one (RFC 9000, appendix A.3).
 inline uint64_t nearest_uid(uint64_t next, uint64_t low_bits) {
   const uint64_t candidate = (next & ~(kWireUids - 1)) | low_bits;
   if (candidate + kWireUids / 2 <= next) return candidate + kWireUids;
