@@ -42,12 +42,15 @@ inline void Ledbat::on_packet_acked(Time now, const AckedPacket& packet) {
   if (!recovery_.active()) grow();
 }
 
-// Section 2.4.1: half of the window, once per round trip.
+// Section 2.4.1, once per round trip: cwnd = min(cwnd, max(cwnd / 2, MIN_CWND)). The half is that of the
+// bytes in flight (RFC 5681, eq. 4), which may be more than twice cwnd, after a long delay has reduced cwnd
+// faster than ACKs reduce the bytes in flight.
 void Ledbat::answer_losses(const AckEvent& ack) {
   if (!recovery_.begins_with(ack)) return;
   slow_start_ = false;
   const auto least_bytes = static_cast<int64_t>(kMinWindowPackets) * packet_bytes_;
-  const int64_t cwnd_bytes = recovery_.begin(ack, std::max(inflight_before(ack) / 2, least_bytes));
+  const int64_t half_bytes = std::max(inflight_before(ack) / 2, least_bytes);
+  const int64_t cwnd_bytes = recovery_.begin(ack, std::min(half_bytes, limits().cwnd_bytes));
   cwnd_packets_ = static_cast<double>(cwnd_bytes) / static_cast<double>(packet_bytes_);
 }
 

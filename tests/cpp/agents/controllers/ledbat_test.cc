@@ -11,6 +11,7 @@ namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::minutes;
+using std::chrono::seconds;
 
 constexpr milliseconds kRtt{50};
 constexpr Time kClockOffset = minutes{-7};  // of the receiver: a one-way delay means nothing by itself
@@ -122,6 +123,16 @@ TEST_F(LedbatTest, HalvesTheWindowOnALossAndKeepsTwoPackets) {
     flow_.lose_one_and_recover(kRtt);
   }
   EXPECT_GE(flow_.cwnd(), 2);
+}
+
+// Section 2.4.1: cwnd = min(cwnd, max(cwnd / 2, MIN_CWND)), also while far more than cwnd is in flight.
+TEST_F(LedbatTest, DoesNotRaiseTheWindowOnALoss) {
+  leave_slow_start();
+  acknowledge(6, seconds{5});  // off_target = -49: the window falls to its minimum within a few ACKs
+  const double before = flow_.cwnd();
+  ASSERT_GT(static_cast<double>(flow_.inflight()), 3 * before);
+  flow_.lose_one_and_recover(kRtt);
+  EXPECT_LE(flow_.cwnd(), before);
 }
 
 }  // namespace
