@@ -1,4 +1,5 @@
-// Owns an object of a class that is cloned rather than copied: copies of the owner have one each.
+// Owns a polymorphic object that is copied by clone(), so that each copy of the owner has an object of its
+// own.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// Tells the first copy of a sequence number from later ones, over a sliding window.
+// Detects repeated sequence numbers within a sliding window.
 #pragma once
 
 #include <algorithm>
@@ -9,8 +9,8 @@ namespace ccgym {
 
 class DuplicateFilter {
  public:
-  // True for a number seen for the first time; false for a repeated one, and for one so far behind
-  // the newest that it can no longer be told apart.
+  // Returns true if `seq` is new; false if it is a repetition, or if it is so far behind the newest number
+  // that it is no longer known whether it is one.
   bool insert(uint64_t seq) {
     if (seq >= end_) advance(seq);
     if (end_ - seq > kWindowPackets) return false;
@@ -27,7 +27,7 @@ class DuplicateFilter {
 
   static uint64_t word_of(uint64_t seq) { return seq / 64 % kWords; }
 
-  // Moves the window so that it ends after `seq`, forgetting the words it enters.
+  // Moves the window so that it ends after `seq`, and clears the words that it enters.
   void advance(uint64_t seq) {
     const uint64_t last_word = end_ == 0 ? 0 : (end_ - 1) / 64;
     const uint64_t entered = std::min(seq / 64 - last_word, kWords);

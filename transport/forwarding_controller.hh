@@ -1,4 +1,5 @@
-// A decorator: passes every call on to the controller that it holds; derived classes change some of them.
+// A decorator: passes every call on to the controller that it holds. Derived classes override some of the
+// calls.
 #pragma once
 
 #include <optional>
@@ -11,7 +12,7 @@
 
 namespace ccgym {
 
-// `Held` is a controller, or Cloned<CongestionController> for any.
+// `Held` is a controller class, or Cloned<CongestionController> for a controller of any class.
 template <class Held>
 class ForwardingController : public CongestionController {
  public:

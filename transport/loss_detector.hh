@@ -17,7 +17,8 @@ class LossDetector {
   // First sequence number that may still be in flight.
   [[nodiscard]] uint64_t oldest_in_flight() const { return oldest_; }
 
-  // Marks as lost what lies too far, in packets or in time, behind the largest delivered packet.
+  // Declares lost, and appends to `lost`, the packets that are too far, in packets or in time, behind the
+  // largest delivered one.
   void detect(Time now, const RttStats& rtt, PacketRing& ring, int64_t packet_bytes,
               std::vector<LostPacket>& lost) {
     deadline_ = Time::max();
@@ -34,7 +35,7 @@ class LossDetector {
     }
   }
 
-  // Everything in flight is presumed lost, until an ACK says otherwise.
+  // A time-out: appends all packets in flight to `lost`; an ACK may show later that they were not lost.
   void time_out(PacketRing& ring, int64_t packet_bytes, std::vector<LostPacket>& lost) {
     deadline_ = Time::max();
     for (; oldest_ < ring.next_seq(); ++oldest_) {
@@ -43,8 +44,8 @@ class LossDetector {
     }
   }
 
-  // An ACK of a timed-out packet: the time-out was spurious, what followed it is still on its way
-  // (the conclusion F-RTO draws, RFC 5682). Returns the number of packets back in flight.
+  // The ACK of a timed-out packet shows that the time-out was spurious, as in F-RTO (RFC 5682): the later
+  // timed-out packets are in flight again. Returns their number.
   int64_t undo_timeout(uint64_t delivered_seq, PacketRing& ring) {
     int64_t revived = 0;
     for (uint64_t seq = delivered_seq + 1; seq < ring.next_seq(); ++seq) {
@@ -56,29 +57,32 @@ class LossDetector {
     return revived;
   }
 
-  // A packet that was declared lost has arrived: both thresholds rise to where they would have waited for it,
-  // or as far as they go. Call it before `on_delivered` of the same ACK.
+  // A packet that was declared lost has arrived, `age` after its departure. Both thresholds rise to values at
+  // which it would not have been declared lost, or to their limits. To be called before `on_delivered` of the
+  // same ACK.
   void on_spurious_loss(uint64_t seq, Time age, const RttStats& rtt) {
     const uint64_t distance = std::max(delivered_end_, seq + 1) - 1 - seq;
     packet_threshold_ = std::max(packet_threshold_, std::min(distance + 1, kMostPacketThreshold));
     while (patience_eighths_ < kMostPatienceEighths && reordering_patience(rtt) <= age) ++patience_eighths_;
   }
 
-  // When a packet in flight exceeds the time threshold; Time::max() while none is behind a delivered one.
+  // When the oldest packet in flight reaches the time threshold; Time::max() if no later packet has been
+  // delivered.
   [[nodiscard]] Time deadline() const { return deadline_; }
 
  private:
   static constexpr uint64_t kPacketThreshold = 3;        // RFC 9002, kPacketThreshold
   static constexpr uint64_t kMostPacketThreshold = 300;  // Linux: net.ipv4.tcp_max_reordering
   static constexpr int kPatienceEighths = 9;             // RFC 9002, kTimeThreshold: 9/8 of the RTT
-  static constexpr int kMostPatienceEighths = 16;  // RFC 8985, section 6.2: waits no longer than an RTT more
+  static constexpr int kMostPatienceEighths = 16;        // RFC 8985, section 6.2: at most one RTT more
 
   [[nodiscard]] Time reordering_patience(const RttStats& rtt) const {  // RFC 9002: at least 1 ms
     return std::max(Time{std::chrono::milliseconds{1}},
                     std::max(rtt.smoothed, rtt.latest) * patience_eighths_ / 8);
   }
 
-  // Rare, so not inline: its vector would take registers from what every packet passes through.
+  // Not inline, because it is rare: inline, its vector would take registers from the code that runs for every
+  // packet.
   [[gnu::noinline]] void give_up(PacketState state, PacketRing& ring, int64_t packet_bytes,
                                  std::vector<LostPacket>& lost) {
     PacketRecord& record = ring[oldest_];
@@ -93,8 +97,8 @@ class LossDetector {
 
   uint64_t packet_threshold_{kPacketThreshold};
   int patience_eighths_{kPatienceEighths};
-  uint64_t delivered_end_{0};  // one past the largest delivered
-  uint64_t oldest_{0};
+  uint64_t delivered_end_{0};  // one past the largest delivered packet
+  uint64_t oldest_{0};         // no older packet is in flight
   Time deadline_{Time::max()};
 };
 

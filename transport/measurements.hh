@@ -1,4 +1,4 @@
-// What the sender measures of its path, and what a controller shows of itself.
+// The sender's measurements of its path, and a controller's own metrics.
 #pragma once
 
 #include <cstdint>
@@ -14,20 +14,21 @@ struct RttStats {
   Time min{};
 };
 
-// One delivery-rate sample, after draft-cheng-iccrg-delivery-rate-estimation, of the packet sent last.
+// A delivery-rate sample (draft-cheng-iccrg-delivery-rate-estimation-02), taken from the packet of an ACK
+// that was sent last.
 struct RateSample {
-  int64_t delivered_bytes{};        // delivered between this packet's departure and its ACK
-  int64_t prior_delivered_bytes{};  // flow total when it left: marks BBR's rounds
-  Time interval{};                  // the longer of the send and the ACK interval
-  Time ack_interval{};              // the ACK interval alone (Indigo's delivery rate)
-  bool app_limited{};
+  int64_t delivered_bytes{};        // delivered between the departure of the packet and its ACK
+  int64_t prior_delivered_bytes{};  // total of the flow when the packet left, for BBR's round counting
+  Time interval{};                  // the longer of send and ACK interval; 0: no sample
+  Time ack_interval{};              // the ACK interval alone (for Indigo's delivery rate)
+  bool app_limited{};               // the application had too little data to send
 
   [[nodiscard]] Rate rate() const { return Rate::of(static_cast<double>(delivered_bytes), interval); }
 };
 
-struct Metric {  // of a controller's own, for logs and plots
+struct Metric {  // a value that a controller publishes for logs and plots
   std::string name;
-  std::string unit;  // empty: a plain number
+  std::string unit;  // empty for a number without a unit
   double value;
 };
 

@@ -1,5 +1,5 @@
-// Spaces packets in time at a rate, and lets a driver that wakes up late catch up. Fractions of a nanosecond
-// are carried over: cut off, they would make a gigabit per second a few hundred-thousandths too fast.
+// Spaces packets in time at a rate; a driver that wakes up late may catch up. Fractions of a nanosecond are
+// carried over: without them the rate would be a few hundred-thousandths too high at 1 Gbit/s.
 #pragma once
 
 #include <algorithm>
@@ -14,8 +14,9 @@ class Pacer {
  public:
   [[nodiscard]] Time next_release(Time now) const { return std::max(now, release_); }
 
-  // The rest of the present gap passes at the new rate. `rate` is passed by reference: a copy would wait for
-  // the flag that the controller has just written, up to a tenth of a packet's cost.
+  // The rest of the present gap is scaled to the new rate; without a rate it ends now. `rate` is passed by
+  // reference: a copy would wait for the flag of the optional that the controller has just written, which
+  // takes up to a tenth of the processor time of a packet.
   void set_rate(Time now, const std::optional<Rate>& rate) {
     if (rate == rate_) return;
     if (!rate) {
@@ -29,7 +30,7 @@ class Pacer {
     rate_ = rate;
   }
 
-  // Time in which the window was closed earns no burst, unlike the late wake-up of a driver.
+  // To be called when the window opens: the time in which it was closed earns no credit for a burst.
   void on_window_opened(Time now) { release_ = std::max(release_, now); }
 
   void on_sent(Time now, int64_t bytes) {
@@ -39,8 +40,9 @@ class Pacer {
   }
 
  private:
-  static constexpr Time kMaxCredit = std::chrono::milliseconds{1};  // what a late wake-up may send in a burst
-  static constexpr double kMaxGapNs = 1e9;  // a rate near zero still sends a packet a second
+  static constexpr Time kMaxCredit =
+      std::chrono::milliseconds{1};         // so much a late driver may catch up in a burst
+  static constexpr double kMaxGapNs = 1e9;  // at a rate near zero one packet per second still leaves
 
   void wait(double gap_ns) {
     const double exact_ns = std::min(gap_ns, kMaxGapNs) + fraction_ns_;
@@ -51,7 +53,7 @@ class Pacer {
 
   std::optional<Rate> rate_{};
   Time release_{};
-  double fraction_ns_{0};  // of a nanosecond, to be added to release_
+  double fraction_ns_{0};  // below one nanosecond, to be added to release_
 };
 
 }  // namespace ccgym

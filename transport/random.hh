@@ -1,4 +1,4 @@
-// A small seeded generator: one word of state, so that randomness is cheap to hold, to save and to restore.
+// A seeded random number generator with one word of state, which is cheap to copy, save and restore:
 // SplitMix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators, 2014).
 #pragma once
 
@@ -26,8 +26,8 @@ class Random {
   uint64_t state_;
 };
 
-// The seed of one of many streams that belong to `seed`. Both are mixed, so that the streams of neighbouring
-// seeds and numbers are neither equal nor the same sequence from another place.
+// The seed of stream number `stream` of `seed`. Both numbers are mixed, so that the streams of neighbouring
+// seeds and numbers are neither equal nor shifted copies of each other.
 inline uint64_t stream_seed(uint64_t seed, uint64_t stream) {
   return Random{Random{seed}.bits() ^ Random{~stream}.bits()}.bits();
 }

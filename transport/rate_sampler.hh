@@ -7,7 +7,7 @@
 
 namespace ccgym {
 
-// What the sampler notes on a packet when it leaves.
+// The sampler's state when a packet left, which is stored with the packet.
 struct RateMark {
   int64_t delivered_bytes{};
   Time delivered_at{};
@@ -25,10 +25,10 @@ class RateSampler {
     return {delivered_bytes_, delivered_at_, first_sent_at_, delivered_bytes_ <= app_limited_until_bytes_};
   }
 
-  // Each packet of an ACK, before its sample is taken.
+  // To be called for each packet of an ACK, before `sample`.
   void on_delivered(int64_t bytes) { delivered_bytes_ += bytes; }
 
-  // The sample of an ACK: `sent_at` and `mark` are those of its packet that was sent last.
+  // The sample of an ACK; `sent_at` and `mark` are those of its packet that was sent last.
   RateSample sample(Time now, Time sent_at, const RateMark& mark) {
     delivered_at_ = now;
     first_sent_at_ = sent_at;
@@ -41,8 +41,8 @@ class RateSampler {
             .app_limited = mark.app_limited};
   }
 
-  // The flow does not use all that the path could carry: samples count as app-limited until what is in flight
-  // now, a packet at least, has been delivered.
+  // The flow does not use the whole capacity of the path: samples count as app-limited until
+  // `inflight_bytes`, at least one packet, have been delivered.
   void on_app_limited(int64_t inflight_bytes) {
     app_limited_until_bytes_ = delivered_bytes_ + inflight_bytes;
   }

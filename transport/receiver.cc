@@ -10,7 +10,7 @@ Reply::Reply(std::span<const std::byte> bytes) : size_(bytes.size()) {
 }
 
 uint64_t proof_of(const SipKey& secret, uint64_t flow, uint64_t cookie) {
-  // By their bytes on the wire: the ends may be of different machines.
+  // The bytes as on the wire, because the two ends may differ in byte order.
   const auto bytes = serialize(Hello{flow, cookie});
   SipHash hash{secret};
   hash.add(bytes);
@@ -26,14 +26,14 @@ std::optional<Reply> Receiver::on_datagram(Time now, std::span<const std::byte> 
   }
   SipHash hash{keys_.cookies};
   hash.add(peer);
-  from_ = hash.finish();
+  source_ = hash.finish();
   marked_ = marked;
   return std::visit([&](const auto& message) { return on(now, message); }, *parsed);
 }
 
 uint64_t Receiver::cookie_for(uint64_t flow) const {
   SipHash hash{keys_.cookies};
-  hash.add(std::as_bytes(std::span{&from_, 1}));
+  hash.add(std::as_bytes(std::span{&source_, 1}));
   hash.add(std::as_bytes(std::span{&flow, 1}));
   return hash.finish();
 }
@@ -42,9 +42,9 @@ bool Receiver::admits(const Hello& hello) const {
   return !keys_.secret || hello.proof == proof_of(*keys_.secret, hello.flow, hello.cookie);
 }
 
-bool Receiver::taken(Time now) const {
+bool Receiver::is_busy(Time now) const {
   if (!flow_) return false;
-  return received_packets_ > 0 ? now - last_received_ < kAbandonedAfter : now - begun_at_ < kIdleAfterHello;
+  return received_packets_ > 0 ? now - last_received_ < kAbandonedAfter : now - hello_at_ < kIdleAfterHello;
 }
 
 std::optional<Reply> Receiver::on(Time now, const Hello& hello) {
@@ -52,10 +52,10 @@ std::optional<Reply> Receiver::on(Time now, const Hello& hello) {
   if (hello.cookie != cookie) return Reply{serialize(Retry{hello.flow, cookie})};
   if (!admits(hello)) return ignore_foreign();
   if (!is_present(hello.flow)) {
-    if (taken(now) || former_flow_ == hello.flow) return ignore_foreign();
+    if (is_busy(now) || former_flow_ == hello.flow) return ignore_foreign();
     flow_ = hello.flow;
-    peer_ = from_;
-    begun_at_ = now;
+    peer_ = source_;
+    hello_at_ = now;
     seen_ = {};
     received_packets_ = 0;
     ce_count_ = 0;

@@ -1,7 +1,8 @@
-// Paces the window after an idle time over a round trip: no ACKs clock it out, so it would leave in a burst.
+// Paces the window over a round trip after an idle period: there are no ACKs to clock it out, so that it
+// would leave in one burst.
 //
-// The initial window may still leave at once (RFC 9002, section 7.7), so that a short answer is not delayed.
-// Schemes with a pacing rate of their own keep to that.
+// An initial window may still leave at once (RFC 9002, section 7.7), so that a short response is not delayed.
+// Schemes with a pacing rate use that instead.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +14,7 @@ namespace ccgym {
 
 class RestartPace {
  public:
-  // Packet `seq` ends an idle time.
+  // Packet `seq` ends an idle period.
   void begin(Time now, uint64_t seq, int64_t cwnd_bytes, Time smoothed_rtt) {
     paced_from_ = seq + static_cast<uint64_t>(kInitialWindowPackets);
     ends_at_ = now + smoothed_rtt;
@@ -21,7 +22,7 @@ class RestartPace {
   }
 
   [[nodiscard]] bool is_over(Time now) const { return now >= ends_at_; }
-  // The pacing rate of packet `next_seq`, when the controller asks for `pacing_rate`.
+  // The pacing rate of packet `next_seq`; `pacing_rate`, if the controller sets one, is used instead.
   [[nodiscard]] std::optional<Rate> rate(Time now, uint64_t next_seq,
                                          const std::optional<Rate>& pacing_rate) const {
     if (is_over(now) || next_seq < paced_from_ || pacing_rate) return pacing_rate;

@@ -1,8 +1,9 @@
-// The sender core: one flow of full-size packets under one controller. No socket, no clock.
+// The sender core: one flow of full-size packets under one controller. It reads no socket and no clock.
 //
-// The driver asks `next_send` and `next_timer`, sleeps until the earlier one or an ACK, and reports
-// what happened with `now`. Templated on the controller so that hot ones are called directly;
-// `Sender<>` takes any.
+// The driver reads `next_send` and `next_timer`, sleeps until the earlier one or an ACK, and then calls
+// `on_sent`, `on_timer` or `on_ack` with the time `now` since the flow began. A template of the controller's
+// class, so that the calls to a final class need no virtual dispatch; `Sender<>` takes a controller of any
+// class.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +27,7 @@ namespace ccgym {
 // A packet that an ACK says has arrived.
 struct Arrival {
   uint64_t seq{};
-  std::optional<Time> received_at{};  // receiver's clock; absent if it does not tell
+  std::optional<Time> received_at{};  // receiver's clock; absent if not reported
 };
 
 template <class Controller = CongestionController>
@@ -37,15 +38,15 @@ class Sender {
     read_controller(Time{});
   }
 
-  // When the next packet may leave, `now` or later; nullopt while the window is closed.
+  // When the next packet may leave, not before `now`; nullopt while the window is closed.
   [[nodiscard]] std::optional<Time> next_send(Time now) const {
     if (owes_probe_) return now;
     if (!window_open_) return std::nullopt;
     return pacer_.next_release(now);
   }
 
-  // A probe has to leave, whatever window, pacer and application say, so that its ACK tells what became of
-  // the packets before it.
+  // Whether a probe packet has to leave, regardless of window, pacer and application, so that its ACK shows
+  // what became of the packets before it.
   [[nodiscard]] bool owes_probe() const { return owes_probe_; }
 
   // Registers one packet of `packet_bytes` and returns its sequence number, from 0.
@@ -64,7 +65,7 @@ class Sender {
     record.lost_packets = declared_lost_packets_;
     pacer_.on_sent(now, packet_bytes_);
     controller_.get().on_sent(now, {seq, packet_bytes_, inflight_bytes(), rtt_.stats().smoothed});
-    settle_down(now);
+    refresh_limits(now);
     if (!window_open_) {
       limited_by_ = Limit::window;
     } else if (pacer_.next_release(now) > now) {
@@ -73,9 +74,9 @@ class Sender {
     return seq;
   }
 
-  // One ACK, of packets in the order they were sent. Duplicates, and numbers that were never sent or are long
-  // gone, are ignored. `ce_count`: packets of the flow that came marked "congestion experienced", modulo
-  // 2^16.
+  // An ACK of several packets, in the order they were sent. Sequence numbers that were acknowledged before,
+  // were never sent or are too old are ignored. `ce_count`: the number of CE-marked packets that the receiver
+  // has counted in this flow, modulo 2^16.
   void on_ack(Time now, std::span<const Arrival> arrivals, uint16_t ce_count = 0) {
     acked_.clear();
     for (const Arrival& arrival : arrivals) {
@@ -83,7 +84,7 @@ class Sender {
     }
     if (!acked_.empty()) process_ack(now, acked_, ce_count);
   }
-  // An ACK of one packet, as most are.
+  // An ACK of one packet, which is the usual case.
   void on_ack(Time now, uint64_t seq, std::optional<Time> received_at, uint16_t ce_count = 0) {
     if (!is_news(seq)) return;
     const AckedPacket packet = take(now, {seq, received_at});
@@ -113,14 +114,14 @@ class Sender {
     mark_app_limited();
   }
 
-  // Reads limits and timer of the controller again, and updates window and deadlines: after every callback,
-  // and for a driver that has changed the controller between two callbacks.
-  void settle_down(Time now) {
+  // Reads the limits and the timer of the controller again. To be called by a driver that has changed the
+  // controller between two callbacks.
+  void refresh_limits(Time now) {
     read_controller(now);
     note_window(now);
   }
 
-  // Points a copy of the sender at the copy of its controller.
+  // Makes a copy of a sender use `controller`, a copy of the original's controller.
   void relink(Controller& controller) { controller_ = controller; }
 
   [[nodiscard]] int64_t inflight_bytes() const { return inflight_packets_ * packet_bytes_; }
@@ -132,9 +133,9 @@ class Sender {
   [[nodiscard]] int64_t ce_packets() const { return ce_packets_; }
 
  private:
-  static constexpr int kMostSilentProbes =
-      2;                                 // then all is given up: RFC 9002, kPersistentCongestionThreshold
-  static constexpr int kMaxBackoff = 6;  // doublings
+  // Probes without an ACK before the time-out, after RFC 9002's kPersistentCongestionThreshold: see probe().
+  static constexpr int kMostSilentProbes = 2;
+  static constexpr int kMaxBackoff = 6;  // doublings of the probe time-out
 
   [[nodiscard]] bool window_has_room() const {
     const bool silence = silent_probes_ > kMostSilentProbes;
@@ -147,8 +148,8 @@ class Sender {
     cwnd_bytes_ = limits.cwnd_bytes;
     holds_back_ = limits.holds_back;
     ack_clocked_ = limits.ack_clocked;
-    // Two calls, so that the controller's rate is passed by reference: a choice of two would copy it, for
-    // every packet.
+    // Two calls of set_rate, because a conditional expression would copy the controller's rate for every
+    // packet.
     if (restart_pace_.is_over(now)) [[likely]] {
       pacer_.set_rate(now, limits.pacing_rate);
     } else {
@@ -194,9 +195,9 @@ class Sender {
             .delivered_bytes_at_departure = record.rate_mark.delivered_bytes};
   }
 
-  // Processes an ACK whose packets have been taken out of flight.
+  // Processes an ACK whose packets have been counted as delivered by `take`.
   void process_ack(Time now, std::span<const AckedPacket> acked, uint16_t ce_count) {
-    timed_out_end_ = 0;  // this ACK has told whether the time-out was spurious
+    timed_out_end_ = 0;  // only the first ACK after a time-out decides whether it was spurious
     const AckedPacket& newest = acked.back();
     rtt_.add(now - newest.sent_at);
     end_silence(newest.seq);
@@ -209,25 +210,25 @@ class Sender {
     note_window(now);
   }
 
-  // RFC 5682, section 2.1, step 2b: the ACK that ends a silence is answered with a packet, whose own ACK
-  // tells what became of the other packets in flight. These may fill the window, and the next probe time-out
-  // is computed from this ACK, which was late: without that packet a flow whose burst met a full queue is
-  // silent for seconds more.
+  // RFC 5682, section 2.1, step 2b: after the ACK that ends a silence a probe is sent, whose own ACK shows
+  // what became of the other packets in flight. These packets may fill the window, and the next probe
+  // time-out is long, because it is computed from this late ACK: without the probe, a flow whose burst met a
+  // full queue would be silent for seconds more.
   void end_silence(uint64_t acked_seq) {
     const bool others_are_out = acked_seq + 1 < ring_.next_seq();
     owes_probe_ = others_are_out && (owes_probe_ || silent_probes_ > 0);
     silent_probes_ = 0;
   }
 
-  // Takes a packet out of flight; one that was declared lost is reported as spurious first.
+  // Marks a packet as delivered. If it had been declared lost, the spurious loss is reported.
   void settle(Time now, uint64_t seq, PacketRecord& record) {
     const PacketState was = std::exchange(record.state, PacketState::delivered);
     if (was != PacketState::in_flight) return take_late(now, seq, was, record.sent_at);
     --inflight_packets_;
   }
 
-  // Rare cases are functions that are not inlined: inline, they would take registers from the code that every
-  // packet passes through.
+  // Functions for rare cases are not inlined: inline, they would take registers from the code that runs for
+  // every packet.
   [[gnu::noinline]] void take_late(Time now, uint64_t seq, PacketState was, Time sent_at) {
     ++late_packets_;
     const bool timeout = was == PacketState::timed_out && seq < timed_out_end_;
@@ -237,8 +238,9 @@ class Sender {
     if (timeout) timed_out_end_ = 0;
   }
 
-  // RFC 5682, section 3.1, step 3 (B): an ACK of what was sent before the first of the time-outs shows them
-  // spurious. It decides at once: nothing is sent twice, so it can be no ACK of a second copy.
+  // RFC 5682, section 3.1, step 3 (B): the ACK of a packet sent before the first time-out shows that the
+  // time-outs were spurious. A single ACK is enough, because no sequence number is sent twice, so that it is
+  // not the ACK of a retransmission.
   void revive_after(uint64_t seq) {
     const int64_t revived = losses_.undo_timeout(seq, ring_);
     late_packets_ += revived;
@@ -258,7 +260,7 @@ class Sender {
     inflight_packets_ -= count;
   }
 
-  // The packets newly reported as marked; none when the ACK is older than one seen before.
+  // The number of newly reported CE marks; 0 if the ACK is older than one that was processed before.
   int64_t take_ce(uint16_t ce_count) {
     const auto more = static_cast<int16_t>(ce_count - static_cast<uint16_t>(ce_packets_));
     if (more <= 0) return 0;
@@ -285,9 +287,10 @@ class Sender {
     if (!lost_.empty()) report_ack(now, {}, {}, 0);
   }
 
-  // RFC 9002, section 6.2.4: after each probe time-out without an ACK a packet is sent, and the time-out
-  // doubles. A silence that outlasts two such packets, seven probe time-outs, is persistent congestion
-  // (section 7.6, which waits for the next ACK to say so).
+  // RFC 9002, section 6.2.4: after a probe time-out without an ACK a probe is sent, and the time-out doubles.
+  // If there is no ACK after two probes, which takes 1 + 2 + 4 probe time-outs, that is persistent congestion
+  // (section 7.6, which however waits for the next ACK to declare it), and all packets in flight are given
+  // up.
   void probe(Time now) {
     ++silent_probes_;
     if (silent_probes_ > kMostSilentProbes) return time_out(now);
@@ -320,23 +323,23 @@ class Sender {
   RestartPace restart_pace_{};
   PacketRing ring_{};
   LossDetector losses_{};
-  std::vector<AckedPacket> acked_{};  // the packets of an ACK of several
-  std::vector<LostPacket> lost_{};
+  std::vector<AckedPacket> acked_{};  // of the present ACK, if it is one of several packets
+  std::vector<LostPacket> lost_{};    // of the present event
   int64_t cwnd_bytes_{0};
   Time controller_timer_{Time::max()};
   Time timer_{Time::max()};  // the earliest of all deadlines
-  Time last_activity_{};     // a packet left, or an ACK came
-  int silent_probes_{0};     // without an ACK since; when there are too many, one packet at a time
+  Time last_activity_{};     // when the last packet left or the last ACK arrived
+  int silent_probes_{0};     // probe time-outs since the last ACK; above kMostSilentProbes cwnd is one packet
   bool holds_back_{false};
   bool ack_clocked_{false};
   bool owes_probe_{false};
-  bool window_open_{true};  // updated by every call: it is read more often than it changes
+  bool window_open_{true};  // result of window_has_room(), kept because it is read more often than it changes
   Limit limited_by_{Limit::window};
-  uint64_t timed_out_end_{0};  // first packet that left after the first time-out without an ACK since
+  uint64_t timed_out_end_{0};  // one past the last packet sent before the first time-out since the last ACK
   int64_t inflight_packets_{0};
   int64_t declared_lost_packets_{0};
   int64_t ce_packets_{0};
-  int64_t late_packets_{0};  // of those declared lost: arrived after all, or are in flight again
+  int64_t late_packets_{0};  // packets declared lost that have arrived after all, or are in flight again
 };
 
 }  // namespace ccgym

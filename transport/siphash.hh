@@ -1,4 +1,4 @@
-// SipHash-2-4 (Aumasson and Bernstein, INDOCRYPT 2012): 64 bits that nobody without the key can guess.
+// SipHash-2-4 (Aumasson and Bernstein, INDOCRYPT 2012): a keyed hash of 64 bits, for short messages.
 #pragma once
 
 #include <bit>
@@ -63,8 +63,8 @@ class SipHash {
   uint64_t v1_;
   uint64_t v2_;
   uint64_t v3_;
-  uint64_t word_{0};  // of the next eight bytes, so far
-  uint64_t length_{0};
+  uint64_t word_{0};    // the bytes that do not fill a word of eight yet
+  uint64_t length_{0};  // of all bytes added
 };
 
 }  // namespace ccgym

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <stdexcept>
-#include <utility>
 
 namespace ccgym {
 
@@ -53,7 +52,7 @@ Traffic::Traffic(const TrafficSpec& spec, uint64_t seed)
 
 bool Traffic::offers(Time now, int64_t delivered_packets, int64_t inflight_packets) {
   in_spell_ = !spells_ || spells_->on(now);
-  asked_at_ = now;
+  offers_at_ = now;
   return in_spell_ && now >= began_ && delivered_packets + inflight_packets < packets_in_all_;
 }
 
@@ -70,7 +69,7 @@ void Traffic::on_delivered(Time now, int64_t delivered_packets) {
 
 std::optional<Time> Traffic::next_change() const {
   if (!in_spell_) return spells_->ends_at();
-  return asked_at_ < began_ ? std::optional{began_} : std::nullopt;
+  return offers_at_ < began_ ? std::optional{began_} : std::nullopt;
 }
 
 }  // namespace ccgym

@@ -1,5 +1,5 @@
-// What the application has to send: data without end, a number of packets, data in on and off periods, or
-// answers to requests.
+// Models of the application's data: unlimited, a number of packets, alternating on and off periods, or
+// responses to requests.
 #pragma once
 
 #include <cstdint>
@@ -13,18 +13,20 @@
 namespace ccgym {
 
 struct TrafficSpec {
-  int64_t packets{0};  // of the flow, or of each answer; 0: without end
-  Time mean_on{};      // spells with and without data, of exponential length; 0: all the time
+  int64_t packets{0};  // of the flow, or of each response; 0: unlimited
+  // Means of the exponentially distributed periods with and without data; both 0: always data.
+  Time mean_on{};
   Time mean_off{};
-  std::optional<Time>
-      mean_think{};  // exponential, from an answer's arrival to the next request; absent: one answer
+  // Mean of the exponentially distributed think time, from the ACK of a whole response to the next request;
+  // absent: a single response.
+  std::optional<Time> mean_think{};
 };
 
-// Returns `spec`; throws std::invalid_argument for mean periods below a millisecond, with which time would
-// not advance, and for answers without a size.
+// Returns `spec`. Throws std::invalid_argument for mean periods below a millisecond, because a run would
+// consist of changes alone, and for responses without a size.
 TrafficSpec checked(const TrafficSpec& spec);
 
-// Alternates between spells with and without data, each of exponential length; it begins with data.
+// Alternates between exponentially distributed periods with and without data, beginning with data.
 class OnOffSpells {
  public:
   OnOffSpells(Time mean_on, Time mean_off, Random random);
@@ -42,39 +44,40 @@ class OnOffSpells {
   Time end_;
 };
 
-// One application. Lost packets are sent again.
+// The application of one flow. Lost packets are sent again.
 class Traffic {
  public:
   Traffic() = default;
   Traffic(const TrafficSpec& spec, uint64_t seed);
 
-  // Neither ends nor pauses: `offers` need not be called.
+  // Whether there is always data, so that `offers` need not be called.
   [[nodiscard]] bool endless() const { return packets_ == kEndless && !spells_; }
 
-  // Whether one more packet may leave, with so many delivered and so many in flight.
+  // Whether there is data for one more packet, if so many packets of the flow are delivered and in flight.
   [[nodiscard]] bool offers(Time now, int64_t delivered_packets, int64_t inflight_packets);
 
-  // `delivered_packets` of the flow have arrived by now.
+  // `delivered_packets`: total of the flow.
   void on_delivered(Time now, int64_t delivered_packets);
 
   [[nodiscard]] bool finished() const { return finished_; }
 
-  // When an application that offers nothing now may offer again; nullopt: only an ACK can change it.
+  // When an application without data may have data again; nullopt if only an ACK can change that.
   [[nodiscard]] std::optional<Time> next_change() const;
 
-  // How long the flow took, or each answer, from the first chance to send to the last packet's ACK.
+  // The duration of the flow, or of each response, from when its first packet may leave to the ACK of its
+  // last one.
   [[nodiscard]] const std::vector<Time>& completion_times() const { return completion_times_; }
 
  private:
   static constexpr int64_t kEndless = std::numeric_limits<int64_t>::max();
 
-  int64_t packets_{kEndless};  // of each answer
+  int64_t packets_{kEndless};  // of each response
   std::optional<OnOffSpells> spells_{};
   std::optional<Time> mean_think_{};
   Random random_{0};
-  int64_t packets_in_all_{kEndless};  // with the present answer
-  Time began_{};                      // the present answer
-  Time asked_at_{};                   // the last call of `offers`
+  int64_t packets_in_all_{kEndless};  // of the flow, including the present response
+  Time began_{};                      // of the present response
+  Time offers_at_{};                  // time of the last call of `offers`
   bool in_spell_{true};
   bool finished_{false};
   std::vector<Time> completion_times_{};

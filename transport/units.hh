@@ -1,4 +1,4 @@
-// The units of the transport: times since a flow began, and rates.
+// The types of the transport for times and rates.
 #pragma once
 
 #include <chrono>
@@ -9,10 +9,13 @@ namespace ccgym {
 
 using Time = std::chrono::nanoseconds;  // since the flow began
 
+[[nodiscard]] constexpr double in_seconds(Time time) { return std::chrono::duration<double>{time}.count(); }
+
 [[nodiscard]] constexpr double in_ms(Time time) {
   return std::chrono::duration<double, std::milli>{time}.count();
 }
 
+// A rate in Mbit/s; bytes are those of the UDP payload.
 class Rate {
  public:
   constexpr Rate() = default;

@@ -1,9 +1,9 @@
-// The best (smallest or largest) of the values seen within a time window.
+// A windowed minimum or maximum: the best of the values within a time window.
 //
-// A monotone queue in a fixed ring: an entry is kept while it is in the window and no later value is as
-// good, so the oldest entry is the best. A worse value is kept only when it is at least
-// window / kCapacity younger than the entry before it; `best` is therefore the best of the last w,
-// window * (1 - 1/kCapacity) <= w <= window. No allocation, amortised O(1).
+// A monotone queue in a fixed ring. An entry is kept while it is within the window and no later value is as
+// good, so that the oldest entry is the best. A worse value is only added if it is at least window /
+// kCapacity younger than the entry before it. `best` is therefore the best of the last w, where window * (1 -
+// 1/kCapacity) <= w <= window. No allocation, amortised O(1).
 #pragma once
 
 #include <array>
@@ -34,13 +34,13 @@ class WindowedFilter {
     Value value{};
   };
   static constexpr int kCapacity = 16;                 // entries per window
-  static constexpr std::size_t kRing = 2 * kCapacity;  // with room for a window that grows
+  static constexpr std::size_t kRing = 2 * kCapacity;  // leaves room for a window that grows
 
   [[nodiscard]] const Entry& oldest() const { return entries_[begin_ % kRing]; }
   [[nodiscard]] const Entry& newest() const { return entries_[(end_ - 1) % kRing]; }
 
   std::array<Entry, kRing> entries_{};
-  std::size_t begin_{0};  // of the oldest entry; both count on past the ring, which divides their range
+  std::size_t begin_{0};  // the oldest entry; neither index is reduced modulo kRing, a divisor of their range
   std::size_t end_{0};
 };
 

@@ -19,7 +19,7 @@ constexpr std::size_t kReceivedPacketsAt = 30;
 constexpr std::size_t kCeCountAt = 36;
 constexpr std::size_t kNumberBytes = 8;
 
-// Far beyond any clock, and near enough to zero that no difference of two times overflows.
+// Larger than the time of any clock, and small enough that no difference of two times overflows.
 constexpr uint64_t kMaxTimeNs = uint64_t{1} << 62;
 
 enum class Type : uint8_t { hello = 1, hello_reply, data, ack, bye, bye_reply, retry };
@@ -30,7 +30,7 @@ uint64_t read_number(std::span<const std::byte> bytes, std::size_t at, std::size
   return value;
 }
 
-// What does not fit is cut off at the top.
+// Higher bytes that do not fit into `size` are cut off.
 void write_number(std::span<std::byte> bytes, std::size_t at, uint64_t value,
                   std::size_t size = kNumberBytes) {
   for (std::size_t i = size; i > 0; --i, value >>= 8) bytes[at + i - 1] = static_cast<std::byte>(value);

@@ -7,10 +7,11 @@
 //   retry     14 cookie (8)
 //   hello reply, bye, bye reply: nothing more
 //
-// A flow is: hello until a hello reply comes, data answered by one ack each, bye. The first hello is answered
-// by a retry, whose cookie shows in the next one that the sender is where it says (RFC 9000, section 8.1);
-// the proof, that it knows the secret, where there is one. Replies are never longer than what they answer, so
-// that a forged source address is of no use to anyone.
+// A flow consists of hellos until a hello reply comes, data packets with one ack each, and a bye. The reply
+// to the first hello is a retry. The next hello returns the retry's cookie, which validates the sender's
+// address (RFC 9000, section 8.1), and the proof shows that the sender knows the secret, if there is one. No
+// reply is longer than the datagram that caused it, so that forged source addresses cannot be used for
+// amplification.
 #pragma once
 
 #include <array>
@@ -32,8 +33,8 @@ inline constexpr std::size_t kRetryBytes = 22;
 
 struct Hello {
   uint64_t flow{};    // token: random, new for every flow
-  uint64_t cookie{};  // of the receiver's retry; anything before
-  uint64_t proof{};   // see Receiver
+  uint64_t cookie{};  // of the receiver's retry; before that, any number
+  uint64_t proof{};   // proof_of(), if there is a secret
 };
 struct Retry {
   uint64_t flow{};
@@ -49,9 +50,10 @@ struct Data {
 struct Ack {
   uint64_t flow{};
   uint64_t seq{};
-  Time received_at{};           // receiver clock: differences only
-  uint64_t received_packets{};  // of this flow up to now, each once: tells lost data from lost ACKs
-  uint16_t ce_count{};          // of these, marked "congestion experienced", modulo 2^16: see Sender
+  Time received_at{};  // receiver's clock: only differences are meaningful
+  uint64_t
+      received_packets{};  // of this flow so far, without duplicates: distinguishes lost data from lost ACKs
+  uint16_t ce_count{};     // CE-marked packets of these, modulo 2^16
 };
 struct Bye {
   uint64_t flow{};
@@ -62,7 +64,7 @@ struct ByeReply {
 
 using Datagram = std::variant<Hello, HelloReply, Data, Ack, Bye, ByeReply, Retry>;
 
-// nullopt for anything that is not exactly one datagram of this version.
+// nullopt for anything that is not exactly one datagram of this version of the protocol.
 std::optional<Datagram> parse(std::span<const std::byte> bytes);
 
 using ControlBuffer = std::array<std::byte, kControlBytes>;
@@ -74,7 +76,7 @@ ControlBuffer serialize(const Bye& bye);
 ControlBuffer serialize(const ByeReply& reply);
 std::array<std::byte, kAckBytes> serialize(const Ack& ack);
 
-// The sender's hot path writes in place: `out` holds zeros or an earlier data datagram.
+// Writes in place, because it runs for every packet: `out` must hold zeros or an earlier data datagram.
 void serialize(const Data& data, std::span<std::byte, kDataBytes> out);
 
 }  // namespace ccgym

@@ -1,12 +1,10 @@
 // The default protocol: every datagram carries a MAC, and no UID is accepted twice. A session datagram:
 //
-//   offset 0  1 bit: always 1 | 1 bit: whether the header is elided | low 30 bits of the UID, network byte
-//   order
+//   offset 0  1 bit: always 1 | 1 bit: header elided | low 30 bits of the UID, network byte order
 //          4  the inner packet; if elided, its first 20 bytes are shortened to 8 (inner_header.hh)
 //             keep-alive: nothing; bye: 1 byte
-//   last 16   MAC: Poly1305 (RFC 8439) of all bytes before it, under the one-time key of the whole UID, which
-//   is
-//             derived from the session key of the direction (one_time_keys.hh)
+//   last 16   MAC: Poly1305 (RFC 8439) of all bytes before it, under the one-time key of the whole UID,
+//             which is derived from the session key of the direction (one_time_keys.hh)
 #pragma once
 
 #include <optional>

@@ -1,5 +1,7 @@
 #include "tunnel/client_handshake.hh"
 
+#include <string>
+
 #include "deploy/endpoint/errors.hh"
 
 namespace ccgym::tunnel {

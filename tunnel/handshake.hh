@@ -8,8 +8,7 @@
 //   challenge  server: both nonces, the addresses and the MTU
 //   confirm    client: both nonces; proves that the hello is not a replay of an old one
 //   welcome    server: the session has begun; also the answer to every repeated confirm
-//   busy, wrong_secret   server: the reason of a refusal; a challenge with another version is a refusal as
-//   well
+//   busy, wrong_secret   server: the reason of a refusal; a challenge of another version is one as well
 //
 // The MAC is keyed BLAKE2b over the 48 bytes before it, with a key derived from the secret. A refusal can be
 // sent without knowing the secret, but only by somebody who has seen the client's nonce.

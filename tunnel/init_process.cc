@@ -74,8 +74,8 @@ void watch(int control, pid_t command) {
   const FileDescriptor child_signals{
       check_system_call("signalfd", signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK))};
   std::array<pollfd, 2> polled{pollfd{child_signals.number(), POLLIN, 0}, pollfd{control, POLLIN, 0}};
-  std::optional<std::chrono::steady_clock::time_point>
-      kills_at;  // fixed: SIGCHLDs until then do not delay it
+  // Fixed once it is set: a SIGCHLD does not delay it.
+  std::optional<std::chrono::steady_clock::time_point> kills_at;
   while (true) {
     poll(polled.data(), polled.size(), kills_at ? ms_until(*kills_at) : -1);
     if (kills_at && std::chrono::steady_clock::now() >= *kills_at) _exit(kStopped);

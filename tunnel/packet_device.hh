@@ -23,12 +23,14 @@ class PacketDevice {
   virtual ~PacketDevice() = default;
 
   [[nodiscard]] virtual std::string_view kind() const = 0;  // shown to the user
+
   // The next packet to send, valid until the next call; nullopt if there is none. Never blocks. A packet
   // larger than the MTU (the command may have raised the device's) may be truncated, but is then still longer
   // than the MTU.
   virtual std::optional<std::span<const std::byte>> next() = 0;
   // Whether next() has packets that were already read, which poll(2) does not report.
   [[nodiscard]] virtual bool holds_packets() const { return false; }
+
   // Writes a received packet to the device, at flush() at the latest: until then its bytes must not change.
   // At most kMostDelivered packets between two flushes.
   virtual void deliver(std::span<const std::byte> packet) = 0;

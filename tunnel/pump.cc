@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstring>
 
 #include "deploy/endpoint/clock.hh"
 #include "deploy/endpoint/errors.hh"

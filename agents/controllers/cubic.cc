@@ -18,8 +18,6 @@ constexpr double kMinSsthreshPackets = 2;                 // eq. 5's floor, sect
 constexpr double kMaxGrowthPerAck = 0.5;                  // section 4.2: target <= 1.5 cwnd
 constexpr double kMinGrowthPerAck = 0.05;  // Linux (cnt <= 20): only before the first loss, without a W_max
 
-double seconds_of(Time time) { return std::chrono::duration<double>{time}.count(); }
-
 }  // namespace
 
 Cubic::Cubic(int64_t packet_bytes)
@@ -134,7 +132,7 @@ Cubic::Epoch Cubic::new_epoch(Time now) const {
 
 // Section 4.4: (target - cwnd) / cwnd packets per ACK, where the target is W_cubic (eq. 1) one RTT from now.
 double Cubic::growth_per_ack(Time elapsed) const {
-  const double from_k_s = seconds_of(elapsed) - state_.epoch->k_s;
+  const double from_k_s = in_seconds(elapsed) - state_.epoch->k_s;
   const double target = state_.epoch->plateau_packets + kC * from_k_s * from_k_s * from_k_s;
   const double least = state_.max_packets > 0 ? 0 : kMinGrowthPerAck;
   return std::clamp(target / state_.cwnd_packets - 1, least, kMaxGrowthPerAck);

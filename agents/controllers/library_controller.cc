@@ -91,8 +91,7 @@ int32_t to_c(Limit limit) {
 }
 
 double rate_mbps(const AckEvent& ack) {
-  const bool sampled = !ack.acked.empty() && ack.rate.interval > Time{};
-  return sampled ? ack.rate.rate().mbps() : std::numeric_limits<double>::quiet_NaN();
+  return ack.has_rate_sample() ? ack.rate.rate().mbps() : std::numeric_limits<double>::quiet_NaN();
 }
 
 // Splits FILE.so or FILE.so:ARGS into the file and its arguments.

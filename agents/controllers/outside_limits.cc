@@ -1,5 +1,6 @@
 #include "agents/controllers/outside_limits.hh"
 
+#include <cmath>
 #include <sstream>
 #include <stdexcept>
 #include <string>

@@ -1,8 +1,6 @@
 // Checks the limits that a controller written in C or Python sets, and converts them to the core's units.
 #pragma once
 
-#include <chrono>
-#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <string_view>

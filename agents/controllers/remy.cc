@@ -1,7 +1,6 @@
 #include "agents/controllers/remy.hh"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <utility>
 

@@ -10,9 +10,9 @@ namespace ccgym {
 
 namespace {
 
-// An IPv4 address mapped into IPv6 becomes IPv4: packets to "::ffff:10.0.0.1" are IPv4 packets, with IPv4's
-// traffic class and header.
-std::string plain(std::string_view host) {
+// The numeric address of `host`. An IPv4-mapped IPv6 address becomes IPv4, because packets to
+// "::ffff:10.0.0.1" are IPv4 packets, with the header and the traffic class of IPv4.
+std::string numeric_host(std::string_view host) {
   if (host == "localhost") return "127.0.0.1";
   std::string text{host};
   in6_addr ipv6{};
@@ -23,7 +23,7 @@ std::string plain(std::string_view host) {
 
 }  // namespace
 
-Address::Address(std::string_view host, uint16_t port) : host_(plain(host)), port_(port) {
+Address::Address(std::string_view host, uint16_t port) : host_(numeric_host(host)), port_(port) {
   auto& ipv4 = reinterpret_cast<sockaddr_in&>(storage_);
   auto& ipv6 = reinterpret_cast<sockaddr_in6&>(storage_);
   if (inet_pton(AF_INET, host_.c_str(), &ipv4.sin_addr) == 1) {

@@ -12,8 +12,8 @@ namespace ccgym {
 
 class Address {
  public:
-  // `host` is a numeric IPv4 or IPv6 address or "localhost": a static program has no resolver. An IPv4
-  // address mapped into IPv6 is an IPv4 address. Throws InputError for any other.
+  // `host` is a numeric IPv4 or IPv6 address or "localhost", because a static program has no resolver. An
+  // IPv4-mapped IPv6 address becomes an IPv4 address. Throws InputError for any other text.
   Address(std::string_view host, uint16_t port);
 
   [[nodiscard]] const sockaddr* raw() const { return reinterpret_cast<const sockaddr*>(&storage_); }

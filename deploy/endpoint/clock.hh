@@ -1,4 +1,4 @@
-// The two clocks that an endpoint reads; a flow's time is a difference of the steady clock.
+// The two clocks of an endpoint. The time of a flow is a difference of two readings of the steady clock.
 #pragma once
 
 #include <chrono>
@@ -9,7 +9,8 @@ namespace ccgym {
 
 inline Time monotonic_now() { return std::chrono::steady_clock::now().time_since_epoch(); }
 
-// The clock of the kernel's receive timestamps; it may be set, so only ages are taken from it.
+// The clock of the kernel's receive timestamps. It may be set at any time, so that it only serves to compute
+// how long a datagram has waited.
 inline Time realtime_now() { return std::chrono::system_clock::now().time_since_epoch(); }
 
 }  // namespace ccgym

@@ -1,4 +1,4 @@
-// The arguments of an endpoint program: positional ones, options with a value, switches.
+// The command line of an endpoint program: positional arguments, options with a value, and switches.
 #pragma once
 
 #include <map>
@@ -34,8 +34,8 @@ class CommandLine {
   std::map<std::string, std::string, std::less<>> given_{};
 };
 
-// Parse a port from 1 to 65535, a duration above 0 in seconds, and a whole number from 1; throw InputError
-// for anything else.
+// Parse a port from 1 to 65535, a duration in seconds (above 0, up to 1e9) and a whole number from 1 to 1e15.
+// They throw InputError for anything else.
 uint16_t parse_port(std::string_view text);
 Time parse_seconds(std::string_view option, std::string_view text);
 int64_t parse_count(std::string_view option, std::string_view text);

@@ -12,7 +12,8 @@ namespace ccgym {
 
 namespace {
 
-// Errors that ICMP messages about earlier datagrams cause: the flow goes on as after any loss.
+// Errors that are caused by ICMP messages about earlier datagrams, after which the flow goes on as after a
+// loss.
 bool is_network_error(int error) {
   switch (error) {
     case ECONNREFUSED:
@@ -32,10 +33,11 @@ bool is_network_error(int error) {
   }
 }
 
-constexpr int kEcnBits = 0b11;  // of the traffic class; both set: "congestion experienced"
+constexpr int kEcnBits = 0b11;  // of the traffic class; both are set in the codepoint CE (RFC 3168)
 
 bool would_block(int error) { return error == EAGAIN || error == EWOULDBLOCK || error == EINTR; }
 
+// The value of the first control message of this level and type.
 template <class Value>
 std::optional<Value> control_value(const msghdr& header, int level, int type) {
   msghdr walked = header;
@@ -62,7 +64,7 @@ void add_control_value(msghdr& header, ControlBlock& block, int level, int type,
   header.msg_controllen += CMSG_SPACE(sizeof(Value));
 }
 
-// Errors of a kernel or network card that does not segment trains, or not for this datagram size.
+// Errors of a kernel or a network card that does not segment trains, or not with this datagram size.
 bool is_segmentation_refusal(int error) { return error == EIO || error == EINVAL || error == EMSGSIZE; }
 
 }  // namespace
@@ -93,11 +95,11 @@ std::size_t ReceiveBatch::receive(int socket) {
   const int trains = recvmmsg(socket, headers_.data(), kReceivedTrains, MSG_DONTWAIT, nullptr);
   refused_ = trains < 0 && errno == ECONNREFUSED;
   if (trains < 0 && !would_block(errno) && !is_network_error(errno)) check_system_call("receive", trains);
-  for (int train = 0; train < trains; ++train) cut(static_cast<std::size_t>(train));
+  for (int train = 0; train < trains; ++train) split(static_cast<std::size_t>(train));
   return parts_.size();
 }
 
-void ReceiveBatch::cut(std::size_t train) {
+void ReceiveBatch::split(std::size_t train) {
   const std::size_t bytes = headers_[train].msg_len;
   const auto segment = control_value<int>(headers_[train].msg_hdr, IPPROTO_UDP, UDP_GRO);
   const std::size_t step =
@@ -118,7 +120,8 @@ std::optional<Time> ReceiveBatch::arrived_at(std::size_t index) const {
   return std::chrono::seconds{stamp->tv_sec} + std::chrono::nanoseconds{stamp->tv_nsec};
 }
 
-// The kernel joins datagrams of one traffic class only.
+// The traffic class of a train is that of all its datagrams, because the kernel only joins datagrams of the
+// same class.
 bool ReceiveBatch::marked(std::size_t index) const {
   const msghdr& header = headers_[parts_[index].train].msg_hdr;
   const auto tos = control_value<uint8_t>(header, IPPROTO_IP, IP_TOS);
@@ -130,7 +133,8 @@ Origin ReceiveBatch::origin(std::size_t index) const {
   const std::size_t train = parts_[index].train;
   const msghdr& header = headers_[train].msg_hdr;
   std::optional local = control_value<in6_pktinfo>(header, IPPROTO_IPV6, IPV6_PKTINFO);
-  // The routing table chooses the route back, except if the address alone does not determine the link.
+  // The reply leaves by the interface that the routing table chooses; only a link-local address needs the
+  // interface.
   if (local && !IN6_IS_ADDR_LINKLOCAL(&local->ipi6_addr)) local->ipi6_ifindex = 0;
   return {peers_[train], header.msg_namelen, local};
 }
@@ -152,7 +156,7 @@ void SendBatch::push(std::size_t bytes, const Origin& origin) { append(bytes, or
 
 void SendBatch::append(std::size_t bytes, const std::optional<Origin>& origin) {
   if (bytes > slot().size()) throw std::logic_error("a datagram is larger than its slot");
-  if (trains_.size() > sent_trains_ && takes(trains_.back(), bytes, origin)) {
+  if (trains_.size() > sent_trains_ && can_extend(trains_.back(), bytes, origin)) {
     ++trains_.back().datagrams;
   } else {
     trains_.push_back({end_, 1, bytes, origin});
@@ -161,12 +165,12 @@ void SendBatch::append(std::size_t bytes, const std::optional<Origin>& origin) {
   end_ += bytes;
 }
 
-bool SendBatch::takes(const Train& train, std::size_t bytes, const std::optional<Origin>& origin) const {
+bool SendBatch::can_extend(const Train& train, std::size_t bytes, const std::optional<Origin>& origin) const {
   return segments_ && train.datagram_bytes == bytes && train.datagrams < kMaxTrainDatagrams &&
          (train.datagrams + 1) * bytes <= kMaxTrainBytes && train.origin == origin;
 }
 
-void SendBatch::address(std::size_t index) {
+void SendBatch::prepare_header(std::size_t index) {
   Train& train = trains_[index];
   vectors_[index] = {bytes_.data() + train.offset, train.datagrams * train.datagram_bytes};
   msghdr& header = headers_[index].msg_hdr;
@@ -185,7 +189,7 @@ void SendBatch::address(std::size_t index) {
   }
 }
 
-// From now on every datagram is sent singly, including those that wait.
+// From now on every datagram is sent singly, including those that have not been sent yet.
 void SendBatch::give_up_trains() {
   segments_ = false;
   std::vector<Train> single;
@@ -198,7 +202,7 @@ void SendBatch::give_up_trains() {
 }
 
 void SendBatch::flush(int socket) {
-  for (std::size_t index = sent_trains_; index < trains_.size(); ++index) address(index);
+  for (std::size_t index = sent_trains_; index < trains_.size(); ++index) prepare_header(index);
   while (sent_trains_ < trains_.size()) {
     const auto waiting = static_cast<unsigned>(trains_.size() - sent_trains_);
     const int sent = sendmmsg(socket, &headers_[sent_trains_], waiting, MSG_DONTWAIT);
@@ -211,7 +215,7 @@ void SendBatch::flush(int socket) {
       give_up_trains();
       return flush(socket);
     } else {
-      ++sent_trains_;  // a loss like any other: the next train may be sent
+      ++sent_trains_;  // counts as a loss; the next train may be sent
       failed_ += datagrams;
     }
   }

@@ -1,4 +1,4 @@
-// The two ways an endpoint program fails, and the exit codes they become.
+// The errors of an endpoint program and its exit codes: 2 for bad input, 1 for all other failures.
 #pragma once
 
 #include <algorithm>
@@ -13,20 +13,22 @@
 
 namespace ccgym {
 
-// A mistake of the user. One line: what is wrong and what would be right. Exit code 2.
+// Bad input of the user. The message is one line, which says what is wrong and what would be right. Exit
+// code 2.
 class InputError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-// Throws std::system_error naming the attempt when a system call reports failure by -1.
+// Returns `result`. If it is negative, the system call has failed: throws std::system_error with errno and
+// `attempt`, what was attempted.
 inline int check_system_call(const char* attempt, int result) {
   if (result < 0) throw std::system_error{errno, std::generic_category(), attempt};
   return result;
 }
 
-// A message that fits on one line of a terminal, whatever it quotes: control characters become '?', and of a
-// long message the beginning and the end are kept.
+// `message` as one line of limited length: control characters become '?', and the middle of a message above
+// 280 bytes becomes "...".
 inline std::string one_line(std::string_view message) {
   constexpr std::size_t kMostBytes = 280;
   const auto within_character = [&](std::size_t at) { return (message[at] & '\xc0') == '\x80'; };  // of UTF-8
@@ -42,7 +44,8 @@ inline std::string one_line(std::string_view message) {
   return line;
 }
 
-// Runs a program's body: its exit code, or one line on stderr and 2 for bad input, 1 for any failure.
+// Runs `body` and returns its exit code. If it throws, prints one line on stderr, and returns 2 for an
+// InputError, 1 for any other std::exception.
 template <class Body>
 int run_program(std::string_view name, Body body) {
   try {

@@ -1,4 +1,4 @@
-// An open file, closed with its owner.
+// Owns a file descriptor, which the destructor closes; -1: none.
 #pragma once
 
 #include <unistd.h>

@@ -1,4 +1,4 @@
-// The results of a flow, as the JSON of `ccgym-sender --stats FILE`.
+// The results of a flow: the JSON of `ccgym-sender --stats FILE`.
 #pragma once
 
 #include <filesystem>
@@ -13,21 +13,21 @@ struct FlowSummary {
   std::string scheme;
   std::string receiver;
   bool ipv6;
-  double seconds;
-  double cpu_seconds;
+  double seconds;      // duration of the flow
+  double cpu_seconds;  // user and system time during the flow
 };
 
-// User and system time of this process so far.
+// User and system time of this process so far, in seconds.
 double cpu_seconds();
 
-// `decision_times`: null for a scheme that is no policy.
+// `decision_times`: null if the scheme is not a policy.
 std::string to_json(const FlowSummary& summary, const UdpFlow& flow, const DurationHistogram* decision_times);
 
 // Throws InputError if `file` cannot be written.
 void check_writable(const std::filesystem::path& file);
 
-// Writes under a temporary name, then renames: a reader sees all of the text or none. Throws
-// std::system_error.
+// Writes a temporary file and renames it, so that a reader sees the whole text or none. Throws
+// std::system_error, or std::filesystem::filesystem_error if the renaming fails.
 void write_atomically(const std::filesystem::path& file, const std::string& text);
 
 }  // namespace ccgym

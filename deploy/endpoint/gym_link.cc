@@ -5,9 +5,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <limits>
-#include <span>
 #include <vector>
 
 #include "deploy/endpoint/errors.hh"
@@ -47,7 +45,7 @@ void GymLink::report(Time now, const Sender<>& sender) {
   record[queue_column()] = kUnknownPackets;
   record.insert(record.end(), policy_.observation().begin(), policy_.observation().end());
   const auto sent = send(descriptor(), record.data(), record.size() * sizeof(double), MSG_NOSIGNAL);
-  check_system_call("tell the gym", static_cast<int>(sent));
+  check_system_call("send to the gym", static_cast<int>(sent));
   reported_ = true;
 }
 

@@ -1,10 +1,10 @@
-// The gym at the other end of a Unix socket: it receives each decision that is due, and answers with an
-// action.
+// The connection to a gym at the other end of a Unix socket, which chooses the actions: it receives an
+// observation for each decision that is due, and replies with an action.
 //
-// SOCK_SEQPACKET, one record per message, float64 in the host's byte order. To the gym: a row of kTelemetry
-// (bytes and times are of the step that the decision ends; the packets waiting at the bottleneck are unknown:
-// NaN), then the observation. From the gym: the action, one number or two. The flow keeps its old window
-// until the action arrives.
+// The socket is SOCK_SEQPACKET, with one record per message, of float64 in the host's byte order. To the gym:
+// a row of kTelemetry (bytes and times are those of the step before the decision; queue_packets is NaN,
+// because it is unknown), then the observation. From the gym: the action, one or two numbers. The window does
+// not change until the action arrives.
 #pragma once
 
 #include <cstdint>
@@ -20,16 +20,19 @@ namespace ccgym {
 
 class GymLink {
  public:
-  // Connects to the socket file `path`; throws std::system_error when nobody listens there.
+  // Connects to the socket file `path`. Throws std::system_error if nobody listens there, and InputError if
+  // the path is too long.
   GymLink(const std::string& path, const PolicySpec& policy, const ControllerConfig& config);
 
   [[nodiscard]] PolicyController& policy() { return policy_; }
   [[nodiscard]] int descriptor() const { return socket_.number(); }
 
-  // Reports a decision that is due, once. Throws std::system_error when the gym has gone.
+  // Sends the observation if a decision is due for which it has not been sent. Throws std::system_error if
+  // the gym has closed the socket.
   void report(Time now, const Sender<>& sender);
 
-  // Applies the action that has arrived; false: the gym has gone.
+  // Receives an action and applies it. Returns false if the gym has closed the socket, or has sent anything
+  // else.
   [[nodiscard]] bool take_action();
 
  private:

@@ -55,7 +55,7 @@ Hello hello_with(uint64_t flow, uint64_t cookie, const std::optional<SipKey>& se
 }
 
 void send_control(int socket, std::span<const std::byte> bytes) {
-  // What the host or the network refuses is tried again: the receiver may not have started yet.
+  // Errors are ignored, because the datagram is sent again: the receiver may not have started yet.
   static_cast<void>(send(socket, bytes.data(), bytes.size(), MSG_DONTWAIT));
 }
 

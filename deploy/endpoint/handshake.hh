@@ -1,4 +1,4 @@
-// How a flow begins and ends: hello until the receiver answers, bye until it answers or has gone.
+// The beginning and the end of a flow: hellos until the receiver replies, byes until it replies or is gone.
 #pragma once
 
 #include <cstdint>
@@ -15,16 +15,16 @@ inline constexpr Time kHelloInterval = std::chrono::seconds{1};
 
 enum class Answer {
   accepted,
-  refused,  // the receiver takes no flow of ours: it has another flow, or another secret
-  silence,
-  stopped,
+  refused,  // the receiver replies, but does not accept the flow: it has another one, or another secret
+  silence,  // no reply to kHelloTries hellos
+  stopped,  // by a stop signal
 };
 
 Answer say_hello(const FileDescriptor& socket, uint64_t flow, const std::optional<SipKey>& secret,
                  StopSignals& stop);
 
-// Best effort: over within 0.6 s, or at once at a further signal. A receiver that misses the bye notices the
-// silence.
+// Best effort, for at most 0.6 s or until a stop signal: a receiver that misses the bye ends the flow after a
+// time of silence.
 void say_bye(const FileDescriptor& socket, uint64_t flow, StopSignals& stop);
 
 }  // namespace ccgym

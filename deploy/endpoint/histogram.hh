@@ -1,4 +1,5 @@
-// Quantiles of millions of durations in constant memory: logarithmic buckets, 1.6 % wide.
+// Quantiles of any number of durations in constant memory: logarithmic buckets with a relative width of up
+// to 1.6 %.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +22,7 @@ class DurationHistogram {
 
   [[nodiscard]] uint64_t count() const { return total_; }
 
-  // By nearest rank: the middle of its bucket; zero if nothing was added. `share` in (0, 1].
+  // The quantile by nearest rank, to the middle of its bucket; zero if nothing was added. `share` in (0, 1].
   [[nodiscard]] Time quantile(double share) const {
     const auto rank = static_cast<uint64_t>(std::ceil(share * static_cast<double>(total_)));
     uint64_t below = 0;

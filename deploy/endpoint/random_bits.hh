@@ -1,4 +1,4 @@
-// Bits that nobody can guess.
+// Cryptographically secure random bits from the system.
 #pragma once
 
 #include <sys/random.h>

@@ -34,10 +34,10 @@ Runs until SIGTERM, SIGINT or SIGHUP.
 Exit codes: 0 done, 1 failure, 2 bad usage or input.
 )";
 
-// Longer than any published test: a flow that has been silent for so long does not come back.
+// Longer than any published test: a sender that has been silent for so long does not continue.
 constexpr Time kSilenceLimit = std::chrono::seconds{60};
 
-// The sockets and the core of a receiver, and the loop between them.
+// The socket and the core of a receiver, and the loop that connects them.
 class ReceiverLoop {
  public:
   ReceiverLoop(const Address& local, const ReceiverKeys& keys, bool once)
@@ -66,7 +66,7 @@ class ReceiverLoop {
     const Time real = realtime_now();
     for (std::size_t i = 0; i < count; ++i) {
       if (replies_.full()) replies_.flush(socket_.number());
-      if (replies_.full()) return;  // the rest is lost, as on the path
+      if (replies_.full()) return;  // the other datagrams count as lost on the path
       const Time age = std::clamp(real - incoming_.arrived_at(i).value_or(real), Time::zero(), kMaxAge);
       const Origin origin = incoming_.origin(i);
       if (const auto reply = receiver_.on_datagram(steady - age, origin.peer_address(), incoming_.datagram(i),
@@ -83,7 +83,8 @@ class ReceiverLoop {
     return 1;
   }
 
-  // The longest that a datagram waits in the socket; more means that the wall clock was set.
+  // The longest time for which a datagram waits in the socket; a larger age means that the real-time clock
+  // was set.
   static constexpr Time kMaxAge = std::chrono::seconds{1};
 
   StopSignals stop_{};

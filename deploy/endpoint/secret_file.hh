@@ -11,14 +11,15 @@
 
 namespace ccgym {
 
-// The file's bytes, 32 to 4096 of any kind. Throws InputError when the file cannot be read, is no regular
-// file, is too short or long, or others than its owner may read or write it.
+// The content of the file, 32 to 4096 bytes. Throws InputError if the file cannot be read, is no regular
+// file, is too short or too long, or if others than its owner may access it.
 std::vector<std::byte> read_secret_file(const std::filesystem::path& file);
 
 // The key derived from those bytes.
 SipKey sip_key(const std::vector<std::byte>& secret);
 
-// The key of the program's option --secret FILE; absent without it. Throws InputError as read_secret_file.
+// The key of the file that the option --secret names; absent without the option. Throws InputError as
+// read_secret_file.
 std::optional<SipKey> secret_of(const CommandLine& line);
 
 }  // namespace ccgym

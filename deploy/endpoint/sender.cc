@@ -1,4 +1,4 @@
-// ccgym-sender: one full-throttle flow of dummy data to a ccgym-receiver, under any scheme.
+// ccgym-sender: one flow of dummy data to a ccgym-receiver, under any scheme.
 
 #include <iostream>
 #include <memory>
@@ -61,7 +61,7 @@ Exit codes: 0 done, 1 failure (no answer within 10 tries, one a second), 2 bad u
 Schemes:
 )";
 
-// Scheme and traffic draw from random streams of their own.
+// Numbers of the random streams of the scheme and of the traffic.
 constexpr uint64_t kSchemeStream = 0;
 constexpr uint64_t kTrafficStream = 1;
 
@@ -217,7 +217,7 @@ int run_sender(const Arguments& arguments) {
   UdpFlow flow{socket, decider, token, arguments.traffic};
   flow.run(arguments.duration, stop, gym ? &*gym : nullptr);
   const FlowSummary summary{arguments.scheme, arguments.receiver.to_string(), arguments.receiver.is_ipv6(),
-                            std::chrono::duration<double>{flow.now()}.count(), cpu_seconds() - cpu_before};
+                            in_seconds(flow.now()), cpu_seconds() - cpu_before};
   say_bye(socket, token, stop);
   if (arguments.stats_file)
     write_atomically(*arguments.stats_file,

@@ -1,4 +1,4 @@
-// A policy whose decisions are timed: it records how long each one takes.
+// A decorator of a policy that measures how long each decision takes.
 #pragma once
 
 #include <memory>

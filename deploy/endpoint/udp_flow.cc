@@ -42,7 +42,7 @@ void UdpFlow::run(std::optional<Time> duration, StopSignals& stop, GymLink* gym)
 
 bool UdpFlow::take_action(GymLink& gym) {
   const bool taken = gym.take_action();
-  sender_.settle_down(now());
+  sender_.refresh_limits(now());
   return taken;
 }
 
@@ -51,7 +51,8 @@ void UdpFlow::fire_due_timer(Time now) {
   if (timer && *timer <= now) sender_.on_timer(now);
 }
 
-// ACKs that arrive in quick succession are left for a moment, to be read together.
+// Waits until kGathering after the last time that ACKs were read, so that ACKs in quick succession are read
+// together.
 Readiness UdpFlow::gather_acks(StopSignals& stop) {
   const Time due = acks_taken_at_ + kGathering;
   const Readiness ready = now() < due ? wait_for(socket_, {}, stop, start_ + due) : Readiness{};
@@ -59,8 +60,8 @@ Readiness UdpFlow::gather_acks(StopSignals& stop) {
   return ready;
 }
 
-// After every single ACK, the packets that its window allows are written before the next ACK is processed, as
-// if each had come alone; only the system calls are shared.
+// After each ACK, the packets that it allows are written to the batch before the next ACK is processed, as if
+// each had arrived alone; only the system calls are shared.
 void UdpFlow::take_acks() {
   const std::size_t count = incoming_.receive(socket_);
   const Time arrival = now();
@@ -86,8 +87,8 @@ void UdpFlow::take_ack(Time now, const Ack& ack) {
   received_packets_ = std::max(received_packets_, ack.received_packets);
 }
 
-// Writes the packets that may leave now into the batch. A full batch is flushed, and the ACKs that have
-// arrived meanwhile are processed: no window, however large, keeps them waiting.
+// Writes the packets that may leave now to the batch, until it is full. The caller then flushes it and
+// processes the ACKs that have arrived meanwhile, so that a large window does not keep them waiting.
 void UdpFlow::send_due(Time now) {
   while (!outgoing_.full()) {
     const std::optional<Time> due = sender_.next_send(now);
@@ -97,13 +98,13 @@ void UdpFlow::send_due(Time now) {
   }
 }
 
-// Whether there is data to send; if not, the sender is told that it is limited by the application.
+// Whether there is data to send, or a probe; if not, the sender is marked as application-limited.
 bool UdpFlow::may_send(Time now) {
   if (sender_.owes_probe()) return true;
   const int64_t inflight_packets = sender_.inflight_bytes() / static_cast<int64_t>(kDataBytes);
-  const bool waits = traffic_.offers(now, sender_.delivered_packets(), inflight_packets);
-  if (!waits) sender_.on_app_limited();
-  return waits;
+  const bool has_data = traffic_.offers(now, sender_.delivered_packets(), inflight_packets);
+  if (!has_data) sender_.on_app_limited();
+  return has_data;
 }
 
 std::optional<Time> UdpFlow::next_departure() {

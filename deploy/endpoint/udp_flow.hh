@@ -17,29 +17,32 @@ namespace ccgym {
 
 class UdpFlow {
  public:
-  // Call it when the receiver has answered the hello of `flow`: time begins now.
+  // To be made when the receiver has accepted the hello of `flow`: the flow's time begins now.
   UdpFlow(const FileDescriptor& socket, CongestionController& controller, uint64_t flow,
           const Traffic& traffic = {});
 
-  // Sends full datagrams of the traffic as the controller allows. Ends when all of it has arrived, `duration`
-  // is over (nullopt: never), a stop signal comes, or the gym that decides for the controller has gone.
+  // Sends full datagrams of the traffic as the controller allows, until all of it has been acknowledged,
+  // `duration` is over (nullopt: unlimited), a stop signal comes, or the gym that chooses the controller's
+  // actions is gone.
   void run(std::optional<Time> duration, StopSignals& stop, GymLink* gym = nullptr);
 
   [[nodiscard]] Time now() const;  // since the flow began
   [[nodiscard]] const Sender<>& sender() const { return sender_; }
   [[nodiscard]] const Traffic& traffic() const { return traffic_; }
   [[nodiscard]] const DurationHistogram& rtts() const { return rtts_; }
-  [[nodiscard]] uint64_t received_packets() const { return received_packets_; }  // as the receiver counts
+  // The receiver's count of data packets, without duplicates, as of the newest ACK.
+  [[nodiscard]] uint64_t received_packets() const { return received_packets_; }
   [[nodiscard]] uint64_t ignored_datagrams() const { return ignored_datagrams_; }
   [[nodiscard]] std::size_t failed_sends() const { return outgoing_.failed(); }
 
  private:
-  static constexpr std::size_t kBurstDatagrams = 64;  // sent before ACKs are read again
-  // The least time between wake-ups for ACKs or paced packets: a wake-up costs more than a packet.
+  static constexpr std::size_t kBurstDatagrams = 64;  // at most so many are sent before ACKs are read again
+  // The shortest time between two wake-ups for ACKs or paced packets, because a wake-up costs more than a
+  // packet.
   static constexpr Time kGathering = std::chrono::microseconds{50};
 
   void fire_due_timer(Time now);
-  bool take_action(GymLink& gym);  // false: the gym has gone
+  bool take_action(GymLink& gym);  // false if the gym is gone
   Readiness gather_acks(StopSignals& stop);
   void take_acks();
   void take_ack(Time now, const Ack& ack);

@@ -11,15 +11,16 @@ namespace ccgym {
 
 namespace {
 
-// Room for some 10 ms at 5 Gbit/s: the default of 208 kB holds 92 full datagrams, fewer than arrive while a
-// busy host does not read.
+// Enough for some 10 ms at 5 Gbit/s. The default of 208 kB holds 92 full datagrams, and more than that arrive
+// while the program waits for a processor of a busy host.
 constexpr int kBufferBytes = 8 << 20;
 
 void set_option(int socket, int level, int option, int value, const char* attempt) {
   check_system_call(attempt, setsockopt(socket, level, option, &value, sizeof value));
 }
 
-// Beyond the system's limit if the user may, else as near to the size as allowed.
+// Sets a buffer size: beyond the system's limit if the user has the right to, otherwise as large as the limit
+// allows.
 void set_buffer(int socket, int forced_option, int option) {
   const int bytes = kBufferBytes;
   if (setsockopt(socket, SOL_SOCKET, forced_option, &bytes, sizeof bytes) < 0)
@@ -31,7 +32,7 @@ FileDescriptor open_udp(int family) {
       check_system_call("open a UDP socket", socket(family, SOCK_DGRAM | SOCK_CLOEXEC, 0))};
   set_buffer(socket_.number(), SO_RCVBUFFORCE, SO_RCVBUF);
   set_buffer(socket_.number(), SO_SNDBUFFORCE, SO_SNDBUF);
-  const int trains = 1;  // a kernel before 5.0 has none: every datagram is received singly then
+  const int trains = 1;  // ignored by kernels before 5.0, which return every datagram singly
   static_cast<void>(setsockopt(socket_.number(), IPPROTO_UDP, UDP_GRO, &trains, sizeof trains));
   return socket_;
 }

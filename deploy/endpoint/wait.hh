@@ -8,13 +8,14 @@
 
 namespace ccgym {
 
-// SIGTERM, SIGINT and SIGHUP: from its construction on they are read like a file and do not end the process.
+// SIGTERM, SIGINT and SIGHUP. Once it is constructed, they no longer end the process, but are read from a
+// descriptor.
 class StopSignals {
  public:
   StopSignals();
 
   [[nodiscard]] int descriptor() const { return signals_.number(); }
-  void take();  // the one that waits
+  void take();  // removes a pending signal
 
  private:
   FileDescriptor signals_;
@@ -28,15 +29,14 @@ struct Interest {
 struct Readiness {
   bool readable{};
   bool writable{};
-  bool stop{};  // a stop signal has arrived and was taken
-  bool other{};
+  bool stop{};   // a stop signal has arrived, and has been taken
+  bool other{};  // `other` has something to read
 };
 
 inline constexpr int kNoDescriptor = -1;  // ignored by poll
 
-// Sleeps until the socket is ready for what the caller is interested in, a stop signal arrives, `other` has
-// something to read, or `deadline` (steady clock; nullopt: never) is reached; to the nanosecond, as far as
-// the kernel allows.
+// Sleeps until the socket is ready as `interest` says, a stop signal arrives, `other` has something to read,
+// or `deadline` (steady clock; nullopt: none) is reached, with the resolution of ppoll, one nanosecond.
 Readiness wait_for(int socket, Interest interest, StopSignals& stop, std::optional<Time> deadline,
                    int other = kNoDescriptor);
 

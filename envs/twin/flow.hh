@@ -67,7 +67,7 @@ class Flow {
     return true;
   }
   void relink(Controller& controller) { sender_.relink(controller); }
-  void settle_down(Time now) { sender_.settle_down(now - start_); }
+  void refresh_limits(Time now) { sender_.refresh_limits(now - start_); }
 
   [[nodiscard]] bool timer_is_due(Time now) const { return next_timer() <= now - start_; }
   [[nodiscard]] bool may_send(Time now) {

@@ -90,7 +90,7 @@ class Twin {
 
   // Call it after changing the window or timer of the flow's controller from outside, ...
   void reread(std::size_t flow) {
-    flows_[flow].settle_down(now_);
+    flows_[flow].refresh_limits(now_);
     if (flows_[flow].in_the_air()) make_ready(flow);
   }
   // ... and this one to let a paused flow go on.

@@ -11,6 +11,7 @@ namespace ccgym {
 class EcnShare {
  public:
   static constexpr double kTooHigh = 0.5;  // share of a round's packets from which on a probe is too high
+
   // Counts an ACK; `ends_round`: whether the ACK ends a round.
   void on_ack(int64_t acked_packets, int64_t marked_packets, bool ends_round) {
     acked_packets_ += acked_packets;

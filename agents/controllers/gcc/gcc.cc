@@ -60,7 +60,7 @@ double Gcc::incoming_mbps(Time received_at) {
   while (arrivals_.front() + kRateWindow < received_at) arrivals_.pop_front();
   const auto bits = static_cast<double>(arrivals_.size()) * static_cast<double>(packet_bytes_) * 8;
   const Time window = std::min(kRateWindow, received_at - *first_received_at_);
-  return bits * 1e-6 / std::chrono::duration<double>{window}.count();
+  return bits * 1e-6 / in_seconds(window);
 }
 
 // Section 6: updates the loss-based controller with the loss rate since the last report.

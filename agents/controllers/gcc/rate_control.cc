@@ -1,7 +1,6 @@
 #include "agents/controllers/gcc/rate_control.hh"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 
 namespace ccgym {
@@ -23,12 +22,10 @@ constexpr double kHighLoss = 0.10;
 constexpr double kLowLoss = 0.02;
 constexpr double kLossGrowth = 1.05;
 
-double seconds_of(Time time) { return std::chrono::duration<double>{time}.count(); }
-
 }  // namespace
 
 void DelayBasedRate::update(Time now, LinkUse use, const Conditions& conditions) {
-  const double elapsed_s = std::min(1.0, seconds_of(now - updated_at_));
+  const double elapsed_s = std::min(1.0, in_seconds(now - updated_at_));
   updated_at_ = now;
   state_ = next_state(state_, use);
   if (state_ == State::increase) increase(elapsed_s, conditions);
@@ -46,7 +43,7 @@ DelayBasedRate::State DelayBasedRate::next_state(State state, LinkUse use) {
 // while A_hat is near convergence. Neither depends on how often this is called.
 void DelayBasedRate::increase(double elapsed_s, const Conditions& conditions) {
   if (is_near_convergence(conditions.incoming_mbps)) {
-    const double response_s = 0.1 + seconds_of(conditions.rtt);
+    const double response_s = 0.1 + in_seconds(conditions.rtt);
     const double frame_mbit = rate_mbps_ / kFramesPerSecond;
     const double packet_mbit = frame_mbit / std::ceil(frame_mbit / (kMaxPacketBytes * 8e-6));
     rate_mbps_ += std::min(elapsed_s / response_s, 1.0) * std::max(kLeastIncrease, 0.5 * packet_mbit);

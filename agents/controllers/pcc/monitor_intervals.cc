@@ -1,7 +1,6 @@
 #include "agents/controllers/pcc/monitor_intervals.hh"
 
 #include <algorithm>
-#include <chrono>
 
 namespace ccgym {
 
@@ -9,8 +8,6 @@ namespace {
 
 constexpr uint64_t kReorderedPackets = 3;  // RFC 9002, kPacketThreshold
 constexpr double kHeldBack = 0.9;          // share of the rate below which an interval counts as held back
-
-double seconds_of(Time time) { return std::chrono::duration<double>{time}.count(); }
 
 }  // namespace
 
@@ -25,7 +22,7 @@ void MonitorIntervals::close(Time now) {
   MonitorInterval& interval = intervals_.back();
   interval.closed = true;
   const double megabits = static_cast<double>(interval.sent * packet_bytes_) * 8e-6;
-  const double sent_mbps = megabits / seconds_of(now - interval.began);
+  const double sent_mbps = megabits / in_seconds(now - interval.began);
   if (sent_mbps >= kHeldBack * interval.rate_mbps) return;
   interval.held_back = true;
   interval.rate_mbps = sent_mbps;
@@ -65,8 +62,8 @@ void MonitorIntervals::on_delivered(Time now, const AckedPacket& packet) {
   MonitorInterval* interval = interval_of(packet.seq);
   if (interval == nullptr) return;
   ++interval->acked;
-  interval->last_rtt_s = seconds_of(now - packet.sent_at);
-  interval->rtts.add(seconds_of(packet.sent_at - interval->began), interval->last_rtt_s);
+  interval->last_rtt_s = in_seconds(now - packet.sent_at);
+  interval->rtts.add(in_seconds(packet.sent_at - interval->began), interval->last_rtt_s);
 }
 
 std::optional<MonitorInterval> MonitorIntervals::take_settled() {

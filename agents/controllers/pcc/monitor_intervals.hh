@@ -27,6 +27,7 @@ class MonitorIntervals {
 
   // Removes and returns the oldest interval if it is closed and the fate of all its packets is known.
   std::optional<MonitorInterval> take_settled();
+
   [[nodiscard]] std::size_t outstanding() const { return intervals_.size(); }  // including the open one
 
  private:

@@ -1,7 +1,6 @@
 #include "agents/controllers/pcc/pcc.hh"
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
 #include "agents/controllers/rate_limits.hh"
@@ -59,7 +58,7 @@ void Pcc::on_timer(Time now, const Timer& timer) {
 
 void Pcc::start(Time rtt) {
   has_started_ = true;
-  const double rtt_s = std::max(kLeastRttSeconds, std::chrono::duration<double>{rtt}.count());
+  const double rtt_s = std::max(kLeastRttSeconds, in_seconds(rtt));
   learner_->start(kInitialPacketsPerRtt * packet_megabits() / rtt_s);
   next_interval();
 }
@@ -90,7 +89,7 @@ void Pcc::learn() {
 // Allegro section 3.1: T_m, the longer of the time for ten packets and a random number of RTTs.
 Time Pcc::end_of_interval(Time smoothed_rtt) const {
   const double packets_s = static_cast<double>(kMinPackets) * packet_megabits() / rate_mbps_;
-  const double rtts_s = rtts_of_interval_ * std::chrono::duration<double>{smoothed_rtt}.count();
+  const double rtts_s = rtts_of_interval_ * in_seconds(smoothed_rtt);
   return interval_began_ + Time{static_cast<int64_t>(1e9 * std::max(packets_s, rtts_s))};
 }
 

@@ -15,7 +15,8 @@ class RateLearner {
     int id{};
     double rate_mbps{};
   };
-  static constexpr int kNoTrial = -1;           // the id of an interval whose result is not used
+  static constexpr int kNoTrial = -1;  // the id of an interval whose result is not used
+
   static constexpr double kMinRateMbps = 0.25;  // some twenty packets per second, for regular feedback
   static constexpr double kMaxRateMbps = 10'000;
   static double in_bounds(double rate_mbps) { return std::clamp(rate_mbps, kMinRateMbps, kMaxRateMbps); }

@@ -23,8 +23,6 @@ constexpr Time kSamplePeriod = milliseconds{50};  // of qdelay_fraction_hist and
 constexpr Time kInflightMemory = seconds{5};      // max_bytes_in_flight
 constexpr Time kBaseDelayMemory = seconds{600};   // base delay, as in LEDBAT: ten minutes
 
-double seconds_of(Time time) { return std::chrono::duration<double>{time}.count(); }
-
 // R(1) / R(0): the autocorrelation of the fractions at a lag of one sample, normalised. `fractions` is a
 // ring, whose oldest element has the index `oldest`.
 double lag_one_correlation(std::span<const double> fractions, std::size_t oldest) {
@@ -80,7 +78,7 @@ void Scream::answer_losses(Time now, std::span<const LostPacket> lost) {
 void Scream::observe(Time now, const AckEvent& ack) {
   const Time delay = ack.newest().arrived_at(now) - ack.newest().sent_at;
   base_delay_.update(now, delay, kBaseDelayMemory);
-  qdelay_s_ = seconds_of(delay - base_delay_.best());
+  qdelay_s_ = in_seconds(delay - base_delay_.best());
   max_inflight_.update(now, ack.inflight_bytes + ack.acked_bytes(), kInflightMemory);
 }
 
@@ -141,7 +139,7 @@ SendLimits Scream::limits_at(Time smoothed_rtt) const {
   SendLimits limits{.cwnd_bytes = static_cast<int64_t>(cwnd_bytes_ + slack)};
   if (smoothed_rtt > Time{})
     limits.pacing_rate =
-        Rate::from_mbps(std::max(kMinPacingMbps, cwnd_bytes_ * 8e-6 / seconds_of(smoothed_rtt)));
+        Rate::from_mbps(std::max(kMinPacingMbps, cwnd_bytes_ * 8e-6 / in_seconds(smoothed_rtt)));
   return limits;
 }
 

@@ -6,8 +6,7 @@ namespace ccgym {
 
 namespace {
 
-constexpr std::size_t kLookAheadTicks =
-    5;  // section 3.5: packets sent now should leave the queue within 100 ms
+constexpr std::size_t kLookAheadTicks = 5;  // section 3.5: packets should leave the queue within 100 ms
 constexpr int64_t kFirstWindowPackets = 2;
 constexpr int64_t kMinWindowPackets = 1;
 // As Copa's and BBR's. If the min RTT were that of the whole flow, a path whose propagation delay grows would

@@ -336,7 +336,7 @@ TEST(Sender, SaysWhatLimitsIt) {
   flow.sender.on_ack(milliseconds{51}, 1, {});
   EXPECT_EQ(flow.controller.acks.back().limited_by, Limit::application);
   flow.controller.pacing_rate = Rate::from_mbps(0.8);
-  flow.sender.settle_down(milliseconds{51});
+  flow.sender.refresh_limits(milliseconds{51});
   flow.sender.on_sent(milliseconds{51});
   flow.sender.on_ack(milliseconds{52}, 2, {});
   EXPECT_EQ(flow.controller.acks.back().limited_by, Limit::pacing);
