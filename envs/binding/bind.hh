@@ -1,4 +1,5 @@
-// The parts of ccgym.envs._core, each in the file of its name.
+// The parts of the extension module ccgym.envs._core; bind_X is in X.cc, bind_controller in
+// python_controller.cc.
 #pragma once
 
 #include <nanobind/nanobind.h>

@@ -1,9 +1,7 @@
-// The arithmetic of fitting a network, for Python: products of matrices, tanh, an LSTM and its gradient.
+// The arithmetic of training a network, for Python: matrix products, tanh, and an LSTM with its gradient.
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/tuple.h>
 
-#include <algorithm>
-#include <memory>
 #include <stdexcept>
 #include <string>
 #include <tuple>
@@ -13,6 +11,7 @@
 #include "agents/learning/lstm_pass.hh"
 #include "agents/learning/matrix_product.hh"
 #include "agents/learning/tanh.hh"
+#include "envs/binding/arrays.hh"
 #include "envs/binding/bind.hh"
 
 namespace ccgym {
@@ -27,10 +26,7 @@ using Dense = nb::ndarray<const float, nb::numpy, nb::c_contig, nb::device::cpu>
 using Owned = nb::ndarray<float, nb::numpy>;
 
 Owned owned(std::vector<float> values, std::initializer_list<std::size_t> shape) {
-  auto kept = std::make_unique<std::vector<float>>(std::move(values));
-  const nb::capsule owner{kept.get(),
-                          [](void* data) noexcept { delete static_cast<std::vector<float>*>(data); }};
-  return {kept.release()->data(), shape, owner};
+  return to_array<Owned>(std::move(values), shape);
 }
 
 MatrixView view(const Matrix& matrix) {
@@ -44,7 +40,7 @@ Owned product(const Matrix& a, const Matrix& b) {
   }
   std::vector<float> c(a.shape(0) * b.shape(1));
   {
-    const nb::gil_scoped_release others_run;
+    const nb::gil_scoped_release unlocked;
     add_product(view(a), view(b), c.data(), b.shape(1));
   }
   return owned(std::move(c), {a.shape(0), b.shape(1)});
@@ -56,36 +52,32 @@ Owned tanh_of(const Dense& values) {
   return owned(std::move(results), {values.size()});
 }
 
-std::span<const float> checked(const Dense& array, const char* name, std::size_t size) {
-  if (array.size() == size) return {array.data(), size};
-  throw std::invalid_argument(std::string{name} + " has " + std::to_string(array.size()) +
-                              " entries, should have " + std::to_string(size));
-}
-
 LstmPass run_lstm(const Dense& observations, const Dense& hidden, const Dense& cell, const Dense& weight_ih,
                   const Dense& weight_hh, const Dense& bias_ih, const Dense& bias_hh) {
   if (observations.ndim() != 3 || hidden.ndim() != 2)
     throw std::invalid_argument("observations should be of shape (N, T, I), hidden of (N, H)");
   const LstmSizes sizes{observations.shape(0), observations.shape(1), observations.shape(2), hidden.shape(1)};
   const std::size_t gates = 4 * sizes.hidden;
-  const LstmParameters parameters{checked(weight_ih, "weight_ih", gates * sizes.inputs),
-                                  checked(weight_hh, "weight_hh", gates * sizes.hidden),
-                                  checked(bias_ih, "bias_ih", gates), checked(bias_hh, "bias_hh", gates)};
+  const LstmParameters parameters{checked_elements(weight_ih, "weight_ih", gates * sizes.inputs),
+                                  checked_elements(weight_hh, "weight_hh", gates * sizes.hidden),
+                                  checked_elements(bias_ih, "bias_ih", gates),
+                                  checked_elements(bias_hh, "bias_hh", gates)};
   const std::size_t state = sizes.flows * sizes.hidden;
-  const std::span<const float> seen{observations.data(), observations.size()};
-  const std::span<const float> first_hidden = checked(hidden, "hidden", state);
-  const std::span<const float> first_cell = checked(cell, "cell", state);
-  const nb::gil_scoped_release others_run;
-  return LstmPass{sizes, parameters, seen, first_hidden, first_cell};
+  const std::span<const float> inputs{observations.data(), observations.size()};
+  const std::span<const float> first_hidden = checked_elements(hidden, "hidden", state);
+  const std::span<const float> first_cell = checked_elements(cell, "cell", state);
+  const nb::gil_scoped_release unlocked;
+  return LstmPass{sizes, parameters, inputs, first_hidden, first_cell};
 }
 
 std::tuple<Owned, Owned, Owned> lstm_gradient(LstmPass& pass, const Dense& by_outputs) {
   const LstmSizes& sizes = pass.sizes();
-  const std::span<const float> given = checked(by_outputs, "by_outputs", pass.outputs().size());
+  const std::span<const float> output_gradient =
+      checked_elements(by_outputs, "by_outputs", pass.outputs().size());
   LstmGradient gradient;
   {
-    const nb::gil_scoped_release others_run;
-    gradient = pass.gradient(given);
+    const nb::gil_scoped_release unlocked;
+    gradient = pass.gradient(output_gradient);
   }
   const std::size_t gates = 4 * sizes.hidden;
   return {owned(std::move(gradient.weight_ih), {gates, sizes.inputs}),
@@ -97,20 +89,23 @@ std::tuple<Owned, Owned, Owned> lstm_gradient(LstmPass& pass, const Dense& by_ou
 
 void bind_learning(nb::module_& module) {
   module.def("matrix_product", &product, "a"_a, "b"_a,
-             "a (M, K) times b (K, N), float32; transposed views are taken as they are.");
-  module.def("tanh", &tanh_of, "values"_a, "Of each value, float32, in one dimension.");
-  nb::class_<LstmPass>(module, "LstmPass", "An LSTM's run over sequences, as torch.nn.LSTM's (batch first).")
+             "The product (M, N) of a (M, K) and b (K, N), float32. Transposed views are not copied.");
+  module.def("tanh", &tanh_of, "values"_a, "The tanh of each value, float32, as an array of one dimension.");
+  nb::class_<LstmPass>(module, "LstmPass",
+                       "The forward pass of an LSTM over sequences, as torch.nn.LSTM with batch_first.")
       .def_static("run", &run_lstm, "observations"_a, "hidden"_a, "cell"_a, "weight_ih"_a, "weight_hh"_a,
-                  "bias_ih"_a, "bias_hh"_a, "observations (N, T, I), from the state hidden and cell (N, H).")
+                  "bias_ih"_a, "bias_hh"_a,
+                  "Runs over observations (N, T, I), float32, from the initial state hidden and cell (N, H).")
       .def(
           "outputs",
           [](const LstmPass& pass) {
             const LstmSizes& sizes = pass.sizes();
             return owned(pass.outputs(), {sizes.flows, sizes.steps, sizes.hidden});
           },
-          "Hidden states (N, T, H).")
+          "The hidden states (N, T, H), float32.")
       .def("gradient", &lstm_gradient, "by_outputs"_a,
-           "Of a loss by weight_ih, weight_hh and each bias, from that by the outputs (N, T, H); only once.");
+           "The gradient of a loss with respect to weight_ih, weight_hh and each bias, from by_outputs (N, "
+           "T, H), the gradient with respect to the outputs. To be called only once.");
 }
 
 }  // namespace ccgym

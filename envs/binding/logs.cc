@@ -1,4 +1,4 @@
-// Logs of packets, read and written in pieces.
+// Reading and writing of packet logs, piece by piece.
 #include "envs/binding/bind.hh"
 
 #include <nanobind/ndarray.h>
@@ -45,7 +45,7 @@ void feed(EventParser& parser, const nb::bytes& piece) {
   parser.feed(text);
 }
 
-// Keeps the columns alive from which the lines are made.
+// MergedLines, and the arrays that its lines are made from, so that they live as long.
 struct LinesOfArrays {
   MergedLines lines{};
   std::vector<Input<double>> numbers{};
@@ -60,9 +60,7 @@ std::string next(LinesOfArrays& self, std::size_t characters) {
   return self.lines.next(characters);
 }
 
-}  // namespace
-
-void bind_logs(nb::module_& module) {
+void bind_event_parser(nb::module_& module) {
   nb::class_<EventParser>(module, "EventParser",
                           "Reads a log of one event per line, piece by piece; see envs/logs/event_parser.hh.")
       .def(
@@ -72,12 +70,18 @@ void bind_logs(nb::module_& module) {
                                    ordered ? EventParser::Order::kept : EventParser::Order::any, first_line};
           },
           "layouts"_a, nb::kw_only(), "ordered"_a, "first_line"_a)
-      .def("feed", &feed, "piece"_a, "ValueError, \"LINE: 'CONTENT' what is wrong\", for a broken line.")
-      .def("finish", &EventParser::finish, "Of a log whose last line may have no end.")
-      .def("take", &take, "kind"_a, "field"_a, "The numbers in this field of all lines of this kind, once.")
+      .def("feed", &feed, "piece"_a,
+           "Parses the next piece. ValueError, \"LINE: 'CONTENT' what is wrong\", for a malformed line.")
+      .def("finish", &EventParser::finish,
+           "To be called at the end of the log, whose last line may lack its newline.")
+      .def("take", &take, "kind"_a, "field"_a,
+           "The numbers in this field of all lines of this kind; to be called once for each field.")
       .def_prop_ro("cut_in_mid_line", &EventParser::cut_in_mid_line)
       .def_prop_ro("backwards", &EventParser::backwards)
       .def_prop_ro("most_backwards_ms", &EventParser::most_backwards_ms);
+}
+
+void bind_merged_lines(nb::module_& module) {
   nb::class_<LinesOfArrays>(module, "MergedLines",
                             "The lines of a merged log, from sorted columns; see envs/logs/merged_lines.hh.")
       .def(nb::init<>())
@@ -101,7 +105,15 @@ void bind_logs(nb::module_& module) {
                                     propagation_ms, flow);
           },
           "times_ms"_a, "bytes"_a, "delays_ms"_a, "propagation_ms"_a, "flow"_a)
-      .def("next", &next, "characters"_a, "Some of the lines; empty at the end.");
+      .def("next", &next, "characters"_a,
+           "The next whole lines, about `characters` long together; empty at the end.");
+}
+
+}  // namespace
+
+void bind_logs(nb::module_& module) {
+  bind_event_parser(module);
+  bind_merged_lines(module);
 }
 
 }  // namespace ccgym

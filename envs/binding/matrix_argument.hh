@@ -1,20 +1,21 @@
-// A matrix argument from Python, read directly from numpy's struct: the buffer protocol takes 70 ns,
-// nanobind's cast of a numpy array several times as long, and a step of a few paths has three matrices.
+// A matrix argument from Python, read directly from numpy's struct, because a step of a few paths passes
+// three matrices: the buffer protocol takes 70 ns for each, and nanobind's conversion of a numpy array
+// several times as long.
 #pragma once
 
 #include <nanobind/ndarray.h>
 #define NPY_NO_DEPRECATED_API NPY_1_25_API_VERSION
-#define NO_IMPORT_ARRAY  // only the fields of its struct are used, whose layout is stable
+#define NO_IMPORT_ARRAY  // only the fields of numpy's array struct are used, whose layout is stable
 #include <numpy/ndarraytypes.h>
 
 #include <cstddef>
 #include <span>
-#include <string_view>
 #include <type_traits>
 
 namespace ccgym {
 
-// C-contiguous (rows, columns); the memory is the caller's, valid during the call.
+// A C-contiguous matrix of shape (rows, columns). Its memory belongs to the caller, and is valid during the
+// call.
 template <class T>
 struct MatrixArgument {
   std::span<T> values{};
@@ -35,7 +36,7 @@ class type_caster<ccgym::MatrixArgument<T>> {
 
   type_caster() : value{} {}
 
-  // Whatever else is given, such as lists, is left to nanobind to convert or refuse.
+  // Any other argument, such as a list, is converted or refused by nanobind.
   bool from_python(handle source, uint32_t flags, cleanup_list* cleanup) noexcept {
     if (read_numpy(source)) return true;
     if (!array_.from_python(source, flags, cleanup)) return false;
@@ -47,13 +48,13 @@ class type_caster<ccgym::MatrixArgument<T>> {
  private:
   static_assert(std::is_same_v<std::remove_const_t<T>, float> ||
                 std::is_same_v<std::remove_const_t<T>, double>);
-  static constexpr int kNumber = std::is_same_v<std::remove_const_t<T>, float> ? NPY_FLOAT : NPY_DOUBLE;
+  static constexpr int kNumpyType = std::is_same_v<std::remove_const_t<T>, float> ? NPY_FLOAT : NPY_DOUBLE;
   static constexpr int kFlags = std::is_const_v<T> ? NPY_ARRAY_CARRAY_RO : NPY_ARRAY_CARRAY;
 
   bool read_numpy(handle source) noexcept {
     if (!source.type().is(numpy_array_type())) return false;
     auto* array = reinterpret_cast<PyArrayObject*>(source.ptr());  // not const, because of numpy 1
-    if (PyArray_NDIM(array) != 2 || PyArray_TYPE(array) != kNumber || !PyArray_CHKFLAGS(array, kFlags) ||
+    if (PyArray_NDIM(array) != 2 || PyArray_TYPE(array) != kNumpyType || !PyArray_CHKFLAGS(array, kFlags) ||
         !PyArray_ISNOTSWAPPED(array))
       return false;
     const auto rows = static_cast<std::size_t>(PyArray_DIM(array, 0));
@@ -62,7 +63,7 @@ class type_caster<ccgym::MatrixArgument<T>> {
     return true;
   }
 
-  // Lives as long as the process.
+  // A reference that is held until the process ends.
   static handle numpy_array_type() {
     static const handle type = object{module_::import_("numpy").attr("ndarray")}.release();
     return type;

@@ -1,4 +1,4 @@
-// ccgym.envs._core: the twin and its policies, for Python.
+// ccgym.envs._core: the emulator, its controllers and policies, for Python.
 #include "envs/binding/bind.hh"
 
 NB_MODULE(_core, module) {

@@ -28,7 +28,7 @@ using namespace nb::literals;
 
 namespace {
 
-constexpr double kForEver = std::numeric_limits<double>::infinity();
+constexpr double kNever = std::numeric_limits<double>::infinity();
 
 ScheduleHandle trace(const nb::ndarray<const uint32_t, nb::numpy, nb::ndim<1>, nb::c_contig>& timestamps_ms,
                      bool once) {
@@ -49,11 +49,11 @@ ScheduleHandle varying(const StepFunction& rate_mbps, bool poisson, uint64_t see
 
 using Times = nb::ndarray<const int64_t, nb::numpy, nb::ndim<1>, nb::c_contig>;
 
-template <int64_t (Schedule::*Ask)(int64_t) const>
+template <int64_t (Schedule::*Method)(int64_t) const>
 NumpyVector<int64_t> for_each_ms(const ScheduleHandle& handle, const Times& times_ms) {
-  std::vector<int64_t> answers(times_ms.size());
-  for (std::size_t i = 0; i < answers.size(); ++i) answers[i] = ((*handle.schedule).*Ask)(times_ms(i));
-  return to_numpy(std::move(answers));
+  std::vector<int64_t> results(times_ms.size());
+  for (std::size_t i = 0; i < results.size(); ++i) results[i] = ((*handle.schedule).*Method)(times_ms(i));
+  return to_numpy(std::move(results));
 }
 
 double checked_share(const char* what, double share) {
@@ -155,7 +155,7 @@ FlowSpec make_flow(const std::string& scheme, double start_s, double stop_s, dou
 
 void bind_step_function(nb::module_& module) {
   nb::class_<StepFunction>(module, "StepFunction",
-                           "A rate or a delay that changes in steps and begins anew after its period.")
+                           "A rate or a delay that changes in steps, and repeats after its period.")
       .def(
           "__init__",
           [](StepFunction* self, std::vector<double> starts_ms, std::vector<double> values,
@@ -165,14 +165,15 @@ void bind_step_function(nb::module_& module) {
           "starts_ms"_a, "values"_a, nb::kw_only(), "period_ms"_a)
       .def_static("random_walk", &random_walk, "first"_a, nb::kw_only(), "every_ms"_a, "spread"_a, "low"_a,
                   "high"_a, "seed"_a, "period_ms"_a,
-                  "Every every_ms times e^(spread * standard normal), reflected at low and high.")
+                  "Every every_ms the value is multiplied by e^(spread * standard normal), and reflected at "
+                  "low and high.")
       .def_static(
           "markov_chain",
           [](const std::vector<double>& values, double mean_stay_ms, uint64_t seed, double period_ms) {
             return markov_chain(values, mean_stay_ms, seed, period_ms);
           },
           "values"_a, nb::kw_only(), "mean_stay_ms"_a, "seed"_a, "period_ms"_a,
-          "One of the values for an exponential stay, then any of the others.")
+          "Takes one of the values for an exponentially distributed time, then any of the others.")
       .def_static("cellular_rate", &cellular_rate, "mean"_a, nb::kw_only(), "seed"_a, "period_ms"_a,
                   "The rate of a cellular link after Sprout (NSDI 2013): Brownian motion and outages.")
       .def_ro("starts_ms", &StepFunction::starts_ms)
@@ -181,34 +182,36 @@ void bind_step_function(nb::module_& module) {
 }
 
 void bind_schedule(nb::module_& module) {
-  nb::class_<ScheduleHandle>(module, "Schedule", "When a link may deliver; immutable, shared between paths.")
+  nb::class_<ScheduleHandle>(
+      module, "Schedule", "The delivery opportunities of a link; immutable, and may be shared between paths.")
       .def_static(
           "constant", [](double rate_mbps) { return ScheduleHandle{Schedule::constant(rate_mbps)}; },
-          "rate_mbps"_a, "round(rate_mbps * 5000) evenly spaced opportunities of 1500 bytes a minute.")
+          "rate_mbps"_a, "round(rate_mbps * 5000) evenly spaced opportunities of 1500 bytes per minute.")
       .def_static(
           "poisson",
           [](double rate_mbps, uint64_t seed, int64_t period_ms, bool exact) {
             return ScheduleHandle{Schedule::poisson(rate_mbps, seed, period_ms, timing_of(exact))};
           },
           "rate_mbps"_a, "seed"_a, "period_ms"_a = 60'000, nb::kw_only(), "exact"_a = false,
-          "Exponential gaps, cut to whole ms; exact ones to whole us, as in continuous timing.")
-      .def_static(
-          "varying", &varying, "rate_mbps"_a, nb::kw_only(), "poisson"_a, "seed"_a = 0, "exact"_a = false,
-          "Opportunities of a rate that changes in steps, over its period: evenly spaced, or Poisson. In "
-          "whole ms; exact ones in whole us, as in continuous timing.")
+          "Opportunities with exponentially distributed gaps, in whole ms; with exact in whole us, as in "
+          "continuous timing.")
+      .def_static("varying", &varying, "rate_mbps"_a, nb::kw_only(), "poisson"_a, "seed"_a = 0,
+                  "exact"_a = false,
+                  "Opportunities at a rate that changes in steps, over its period: evenly spaced, or "
+                  "Poisson. In whole ms; with exact in whole us, as in continuous timing.")
       .def_static("trace", &trace, "timestamps_ms"_a, nb::kw_only(), "once"_a = false,
-                  "The lines of a mahimahi trace (uint32), repeated unless `once`; ValueError when they are "
-                  "none.")
+                  "Opportunities at the lines of a mahimahi trace (uint32), repeated unless `once`; "
+                  "ValueError if they are no valid trace.")
       .def(
           "beginning_at",
           [](const ScheduleHandle& handle, int64_t begin_ms) {
             return ScheduleHandle{handle.schedule->beginning_at(begin_ms)};
           },
-          "begin_ms"_a, "The same opportunities for one who comes so much after the schedule's beginning.")
+          "begin_ms"_a, "The same opportunities, with time 0 at begin_ms of this schedule.")
       .def(
           "opportunities_ms",
           [](const ScheduleHandle& handle) { return to_numpy(handle.schedule->opportunities_ms()); },
-          "One period in whole ms (uint32): exactly the lines of a mahimahi trace file.")
+          "The opportunities of one period in whole ms (uint32): the lines of a mahimahi trace file.")
       .def("count_through", &for_each_ms<&Schedule::count_through>, "times_ms"_a,
            "Opportunities at or before each time: int64 (n,) to int64 (n,).")
       .def("last_through", &for_each_ms<&Schedule::last_through>, "times_ms"_a,
@@ -219,12 +222,13 @@ void bind_schedule(nb::module_& module) {
       .def(
           "count_through",
           [](const ScheduleHandle& handle, int64_t ms) { return handle.schedule->count_through(ms); }, "ms"_a,
-          "How many opportunities there are from 0 through ms.")
+          "The number of opportunities from 0 to `ms`, inclusive.")
       .def_prop_ro("repeats", [](const ScheduleHandle& handle) { return handle.schedule->repeats(); });
 }
 
 void bind_link(nb::module_& module) {
-  nb::class_<LinkSpec>(module, "Link", "One direction: a schedule, a queue, loss, interruptions.")
+  nb::class_<LinkSpec>(module, "Link",
+                       "One direction of a path: a schedule, a queue, random loss, and interruptions.")
       .def(
           "__init__",
           [](LinkSpec* self, const ScheduleHandle& schedule, const std::string& queue, int64_t queue_packets,
@@ -237,13 +241,15 @@ void bind_link(nb::module_& module) {
           "schedule"_a, nb::kw_only(), "queue"_a = "infinite", "queue_packets"_a = 0, "queue_bytes"_a = 0,
           "queue_parameters"_a = QueueParameters{}, "loss"_a = 0.0, "mean_on_ms"_a = 0.0,
           "mean_off_ms"_a = 0.0,
-          "queue and its parameters: see known_queues. Loss is independent; with mean_on_ms and mean_off_ms "
-          "packets pass and are dropped in turns, for exponential times.");
-  nb::enum_<QueueValue>(module, "QueueValue", "What a parameter of a queue is.")
+          "queue and its parameters: see known_queues. loss: probability, independent for each packet. "
+          "mean_on_ms, mean_off_ms: means of the exponentially distributed periods in which packets pass, "
+          "and are dropped.");
+  nb::enum_<QueueValue>(module, "QueueValue", "The type of a queue's parameter.")
       .value("real", QueueValue::real)
       .value("whole", QueueValue::whole)
       .value("flag", QueueValue::flag);
-  nb::class_<QueueKey>(module, "QueueKey", "A parameter of a queue, as specs name it.")
+  nb::class_<QueueKey>(module, "QueueKey",
+                       "A parameter of a queue, by its name in specs, with its type and range.")
       .def_prop_ro("name", [](const QueueKey& key) { return std::string{key.name}; })
       .def_ro("value", &QueueKey::value)
       .def_ro("least", &QueueKey::least)
@@ -256,7 +262,7 @@ void bind_link(nb::module_& module) {
         static_cast<void>(queue_of(queue, queue_packets, queue_bytes, parameters));
       },
       "queue"_a, nb::kw_only(), "queue_packets"_a, "queue_bytes"_a, "queue_parameters"_a,
-      "ValueError for a queue that there cannot be.");
+      "ValueError for an unknown queue, and for parameters that it does not have or that are out of range.");
 }
 
 void bind_traffic(nb::module_& module) {
@@ -269,8 +275,9 @@ void bind_traffic(nb::module_& module) {
                                                        start_ms, stop_ms, seed)};
           },
           "kind"_a, nb::kw_only(), "rate_mbps"_a, "mean_on_ms"_a = 0.0, "mean_off_ms"_a = 0.0,
-          "packet_bytes"_a = 1500, "start_ms"_a = 0.0, "stop_ms"_a = kForEver, "seed"_a = 0,
-          "kind: constant, poisson or onoff; bytes are those of IP, the rate of onoff that while on.");
+          "packet_bytes"_a = 1500, "start_ms"_a = 0.0, "stop_ms"_a = kNever, "seed"_a = 0,
+          "kind: constant, poisson or onoff. packet_bytes and rate_mbps include the IP header; the rate of "
+          "onoff is that of its on periods.");
   nb::class_<FlowSpec>(module, "Flow", "One of several flows that share a path.")
       .def(
           "__init__",
@@ -279,15 +286,15 @@ void bind_traffic(nb::module_& module) {
             new (self) FlowSpec{make_flow(scheme, start_s, stop_s, extra_delay_ms,
                                           make_traffic(bytes, mean_on_s, mean_off_s, mean_think_s))};
           },
-          "scheme"_a = "", nb::kw_only(), "start_s"_a = 0.0, "stop_s"_a = kForEver, "extra_delay_ms"_a = 0.0,
+          "scheme"_a = "", nb::kw_only(), "start_s"_a = 0.0, "stop_s"_a = kNever, "extra_delay_ms"_a = 0.0,
           "bytes"_a = 0, "mean_on_s"_a = 0.0, "mean_off_s"_a = 0.0, "mean_think_s"_a = nb::none(),
-          "It sends from start_s on and falls silent at stop_s; extra_delay_ms: one way, each direction, of "
-          "this flow alone; below half a millisecond, in mahimahi's timing, its packets come last within "
-          "each. Without a scheme it runs the scheme that the call names, and in a PathBatch it learns. "
-          "bytes: all it has to send, rounded up to whole packets; 0 is no end. mean_on_s, mean_off_s: it "
-          "has "
-          "data now and then, for exponential times. mean_think_s: the bytes are sent again and again, an "
-          "exponential time after they have arrived.")
+          "It sends from start_s to stop_s. extra_delay_ms: added one-way delay of this flow, in each "
+          "direction; in mahimahi's timing, below half a millisecond, its packets come last within each "
+          "millisecond. Without a scheme it runs the scheme that the call names; in a PathBatch it learns. "
+          "bytes: size of the flow, rounded up to whole packets; 0: unlimited. mean_on_s, mean_off_s: means "
+          "of the exponentially distributed periods with and without data. mean_think_s: the flow sends "
+          "responses of `bytes`, each an exponentially distributed time, with this mean, after the last one "
+          "has been acknowledged.")
       .def_ro("scheme", &FlowSpec::scheme)
       .def_ro("start_s", &FlowSpec::start_s)
       .def_ro("stop_s", &FlowSpec::stop_s)
@@ -316,11 +323,11 @@ void bind_network(nb::module_& module) {
           "stall_max_ms"_a = 0.0, "timing"_a = "mahimahi", "nesting"_a = std::vector<std::string>{},
           "varying_delay_ms"_a = nb::none(), "cross_traffic"_a = std::vector<CrossTraffic>{},
           "flows"_a = std::vector<FlowSpec>{},
-          "delay_ms one way, each direction; the sender's host stalls with stall_probability per ms, "
-          "for up to stall_max_ms. varying_delay_ms: instead of delay_ms. nesting: delay, onoff, loss and "
-          "link, outermost first.")
+          "delay_ms: one-way propagation delay, in each direction; varying_delay_ms: the same, instead of "
+          "delay_ms. The sender's host stalls with the probability stall_probability per ms, for up to "
+          "stall_max_ms. nesting: order of the shells delay, onoff, loss and link, outermost first.")
       .def("beginning_at", &beginning_at, "begin_ms"_a,
-           "The same path for one who comes so much after the beginning of its schedules.");
+           "The same path, with time 0 at begin_ms of its schedules.");
 }
 
 }  // namespace ccgym

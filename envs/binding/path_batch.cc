@@ -117,59 +117,65 @@ std::map<std::string, std::size_t> actions_table() {
   return table;
 }
 
-// A copy of the flows' state.
+// A copy of the state of all paths and flows.
 struct BatchState {
   PathBatch::State paths;
 };
 
-}  // namespace
-
-void bind_path_batch(nb::module_& module) {
-  const nb::class_<BatchState> batch_state{module, "BatchState", "Where the flows of a PathBatch stand."};
-  nb::class_<PathBatch>(
-      module, "PathBatch",
-      "Many paths with flows that learn, one decision a call. A row is one learner; those of one path stand "
-      "together, in the order of its flows.")
-      .def("__init__", &construct, "paths"_a, nb::kw_only(), "features"_a, "actions"_a, "step_ms"_a = 10,
-           "initial_cwnd_packets"_a = 10.0, "min_cwnd_packets"_a = 2.0, "max_cwnd_packets"_a = 100'000.0,
-           "companion"_a = false, "threads"_a = 1,
-           "The flows of a path that name no scheme learn, by default its only one. Several on one path "
-           "decide "
-           "in the same instants.")
-      .def("__len__", &PathBatch::rows)
-      .def_prop_ro("paths", &PathBatch::paths, "Number of paths.")
-      .def_prop_ro("observation_size", &PathBatch::observation_size)
-      .def_prop_ro("cwnd_packets", &windows, nb::rv_policy::move,
-                   "Windows (rows,), a copy; 0 before the first reset.")
-      .def_prop_ro("times_ms", &times_ms, nb::rv_policy::move,
-                   "Of each row, since its path came into being; a copy.")
-      .def_prop_ro("action_size", &PathBatch::action_width, "Numbers in an action.")
-      .def_prop_ro("states", &states, nb::rv_policy::move,
-                   "Of each row, an index (uint8) into FLOW_STATES; who does not decide needs no action.")
-      .def("set_path", &PathBatch::set_path, "index"_a, "path"_a,
-           "From that path's next reset on; with as many learners as before.")
-      .def("set_cwnd", &PathBatch::set_cwnd, "row"_a, "cwnd_packets"_a, "Within the policy's limits.")
-      .def("reset", &reset, "paths"_a, "seeds"_a, "observations"_a.noconvert(),
-           "Starts the paths `paths` (int32) anew from `seeds` (uint64), runs each to its first decisions "
-           "and writes its rows of `observations` (rows, observation_size) float32, zeros where a flow does "
-           "not decide yet.")
-      .def(
-          "save", [](const PathBatch& batch) { return BatchState{batch.save()}; },
-          "A copy of where all flows stand; nothing is run again.")
-      .def(
-          "restore", [](PathBatch& batch, const BatchState& state) { batch.restore(state.paths); }, "state"_a,
-          "Goes on from there; with as many paths, of the same policy.")
-      .def("step", &step, "actions"_a, "observations"_a.noconvert(), "telemetry"_a.noconvert(),
-           "Applies `actions` (rows, action_size) float32 of those who decide, runs to the next decisions, "
-           "writes "
-           "`observations` float32 and `telemetry` (rows, len(TELEMETRY)) float64 in place. A row that does "
-           "not decide then keeps its observation and has a telemetry of zeros.");
+void add_constants(nb::module_& module) {
   module.attr("FLOW_STATES") = std::vector<std::string>{"waiting", "running", "deciding", "gone"};
   module.attr("TELEMETRY") = std::vector<std::string>{kTelemetry.begin(), kTelemetry.end()};
   module.attr("RAW_FEATURES") =
       std::vector<std::string>{RawFeatures::kNames.begin(), RawFeatures::kNames.end()};
   module.attr("POLICY_FEATURES") = features_table();
   module.attr("POLICY_ACTIONS") = actions_table();
+}
+
+}  // namespace
+
+void bind_path_batch(nb::module_& module) {
+  const nb::class_<BatchState> batch_state{module, "BatchState",
+                                           "A copy of the state of all paths of a PathBatch."};
+  nb::class_<PathBatch>(module, "PathBatch",
+                        "Many paths with learning flows, simulated for one decision per call. Each learning "
+                        "flow is one row; the rows of a path are consecutive, in the order of its flows.")
+      .def("__init__", &construct, "paths"_a, nb::kw_only(), "features"_a, "actions"_a, "step_ms"_a = 10,
+           "initial_cwnd_packets"_a = 10.0, "min_cwnd_packets"_a = 2.0, "max_cwnd_packets"_a = 100'000.0,
+           "companion"_a = false, "threads"_a = 1,
+           "The flows of a path that name no scheme learn; a path without flows has one that learns. All "
+           "learning flows of a path decide at the same times.")
+      .def("__len__", &PathBatch::rows)
+      .def_prop_ro("paths", &PathBatch::paths, "Number of paths.")
+      .def_prop_ro("observation_size", &PathBatch::observation_size)
+      .def_prop_ro("cwnd_packets", &windows, nb::rv_policy::move,
+                   "Windows (rows,), a copy; 0 before the first reset.")
+      .def_prop_ro("times_ms", &times_ms, nb::rv_policy::move,
+                   "The time of each row (rows,), since its path began; a copy.")
+      .def_prop_ro("action_size", &PathBatch::action_width, "Number of values in an action.")
+      .def_prop_ro(
+          "states", &states, nb::rv_policy::move,
+          "The state of each row (rows,), uint8, as an index into FLOW_STATES. Only rows in the state "
+          "\"deciding\" need an action.")
+      .def("set_path", &PathBatch::set_path, "index"_a, "path"_a,
+           "Replaces a path, with effect from its next reset. It must have as many learning flows as before.")
+      .def("set_cwnd", &PathBatch::set_cwnd, "row"_a, "cwnd_packets"_a,
+           "Sets the window of a row; `cwnd_packets` is within the limits of the batch.")
+      .def("reset", &reset, "paths"_a, "seeds"_a, "observations"_a.noconvert(),
+           "Restarts the paths `paths` (int32) with `seeds` (uint64), runs each to its first decision, and "
+           "writes its rows of `observations` (rows, observation_size) float32, zeros for a flow that does "
+           "not decide yet.")
+      .def(
+          "save", [](const PathBatch& batch) { return BatchState{batch.save()}; },
+          "Copies the state of all paths.")
+      .def(
+          "restore", [](PathBatch& batch, const BatchState& state) { batch.restore(state.paths); }, "state"_a,
+          "Continues from a saved state, of a batch with as many paths and the same policy.")
+      .def("step", &step, "actions"_a, "observations"_a.noconvert(), "telemetry"_a.noconvert(),
+           "Applies `actions` (rows, action_size) float32 of the rows that decide, runs to the next "
+           "decisions, and writes `observations` (rows, observation_size) float32 and `telemetry` (rows, "
+           "len(TELEMETRY)) float64 in place. A row that does not decide then keeps its observation, and its "
+           "telemetry is zero.");
+  add_constants(module);
 }
 
 }  // namespace ccgym

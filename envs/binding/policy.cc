@@ -1,4 +1,4 @@
-// The policy file as the C++ controller reads it, for Python: checks and parity tests.
+// Policy files as the C++ controller reads them, for checks and parity tests in Python.
 #include "envs/binding/bind.hh"
 
 #include <nanobind/ndarray.h>
@@ -6,10 +6,13 @@
 
 #include <algorithm>
 #include <memory>
-#include <stdexcept>
+#include <span>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "agents/policy/policy_file.hh"
+#include "envs/binding/arrays.hh"
 
 namespace ccgym {
 
@@ -23,13 +26,12 @@ using Outputs = nb::ndarray<float, nb::numpy, nb::ndim<2>>;
 Outputs evaluate(const std::string& file, const Observations& observations) {
   const std::unique_ptr<PolicyNetwork> network = load_policy(file).network;
   const std::size_t rows = observations.shape(0);
-  auto* const outputs = new float[rows * network->outputs()];
-  nb::capsule owner{outputs, [](void* data) noexcept { delete[] static_cast<float*>(data); }};
+  std::vector<float> outputs(rows * network->outputs());
   for (std::size_t row = 0; row < rows; ++row) {
     const std::span observation{observations.data() + row * observations.shape(1), observations.shape(1)};
-    std::ranges::copy(network->step(observation), outputs + row * network->outputs());
+    std::ranges::copy(network->step(observation), &outputs[row * network->outputs()]);
   }
-  return {outputs, {rows, network->outputs()}, owner};
+  return to_array<Outputs>(std::move(outputs), {rows, network->outputs()});
 }
 
 }  // namespace
@@ -37,10 +39,10 @@ Outputs evaluate(const std::string& file, const Observations& observations) {
 void bind_policy(nb::module_& module) {
   module.def(
       "check_policy", [](const std::string& file) { load_policy(file); }, nb::arg("file"),
-      "RuntimeError, one line, unless `file` is a policy that the `policy` controller runs.");
-  module.def(
-      "evaluate_policy", &evaluate, nb::arg("file"), nb::arg("observations"),
-      "Outputs (T, O) of the policy in `file` over the observations (T, I) of one flow, from zero state.");
+      "RuntimeError, with one line, if `file` is no policy that the controller `policy` can run.");
+  module.def("evaluate_policy", &evaluate, nb::arg("file"), nb::arg("observations"),
+             "The outputs (T, O) of the policy in `file` for the observations (T, I) of one flow, from the "
+             "state zero.");
 }
 
 }  // namespace ccgym

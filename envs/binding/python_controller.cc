@@ -17,7 +17,7 @@ namespace nb = nanobind;
 
 namespace {
 
-// What Python raises for what is no number at all.
+// Throws the TypeError that Python raises if `value` is no number.
 double number(nb::handle value) {
   const double number = PyFloat_AsDouble(value.ptr());
   if (number == -1.0 && PyErr_Occurred() != nullptr) throw nb::python_error{};
@@ -32,28 +32,28 @@ nb::tuple tuple_of(std::span<const Packet> packets) {
   return nb::borrow<nb::tuple>(tuple);
 }
 
-// The event is in the view for as long as this is in scope.
+// Sets the event of a view, and clears it again at the end of the scope.
 template <class Event>
-class Shown {
+class ScopedEvent {
  public:
-  Shown(nb::handle view, const Event& event) : view_{*nb::inst_ptr<EventView<Event>>(view)} {
+  ScopedEvent(nb::handle view, const Event& event) : view_{*nb::inst_ptr<EventView<Event>>(view)} {
     view_.event = &event;
   }
-  Shown(const Shown&) = delete;
-  Shown& operator=(const Shown&) = delete;
-  ~Shown() { view_.event = nullptr; }
+  ScopedEvent(const ScopedEvent&) = delete;
+  ScopedEvent& operator=(const ScopedEvent&) = delete;
+  ~ScopedEvent() { view_.event = nullptr; }
 
  private:
   EventView<Event>& view_;
 };
 
-nb::object optional(nb::handle self, const char* name) { return nb::getattr(self, name, nb::none()); }
+nb::object method_or_none(nb::handle self, const char* name) { return nb::getattr(self, name, nb::none()); }
 
 std::string type_of(nb::handle value) {
   return nb::cast<std::string>(nb::handle{value.type()}.attr("__name__"));
 }
 
-// What it says of itself; its own code may fail at that.
+// str(value); empty if its __str__ raises.
 std::string text_of(nb::handle value) {
   try {
     return nb::cast<std::string>(nb::str(value));
@@ -74,13 +74,13 @@ const Event& EventView<Event>::get() const {
 }
 
 PythonController::Methods::Methods(nb::handle self)
-    : on_sent{optional(self, "on_sent")},
+    : on_sent{method_or_none(self, "on_sent")},
       on_ack{self.attr("on_ack")},
-      on_timeout{optional(self, "on_timeout")},
-      on_spurious_loss{optional(self, "on_spurious_loss")},
-      on_restart{optional(self, "on_restart")},
-      on_timer{optional(self, "on_timer")},
-      metrics{optional(self, "metrics")} {}
+      on_timeout{method_or_none(self, "on_timeout")},
+      on_spurious_loss{method_or_none(self, "on_spurious_loss")},
+      on_restart{method_or_none(self, "on_restart")},
+      on_timer{method_or_none(self, "on_timer")},
+      metrics{method_or_none(self, "metrics")} {}
 
 PythonController::Names::Names()
     : cwnd_packets{interned("cwnd_packets")},
@@ -96,9 +96,9 @@ PythonController::PythonController(std::string name, nb::object self, int64_t pa
       methods_{Methods{self_}},
       names_{Names{}},
       packet_bytes_{packet_bytes} {
-  guarded("__init__", [this] {
+  call_method("__init__", [this] {
     wants_ecn_ = bool_of("wants_ecn", nb::getattr(self_, "wants_ecn", nb::bool_(false)));
-    may_hold_back_ = nb::hasattr(self_, names_->holds_back);
+    has_holds_back_ = nb::hasattr(self_, names_->holds_back);
     return nb::object{nb::none()};
   });
 }
@@ -113,40 +113,41 @@ PythonController::~PythonController() {
 }
 
 void PythonController::on_sent(Time now, const SentPacket& packet) {
-  if (!methods_->on_sent.is_none()) guarded("on_sent", [&] { return methods_->on_sent(in_ms(now), packet); });
+  if (!methods_->on_sent.is_none())
+    call_method("on_sent", [&] { return methods_->on_sent(in_ms(now), packet); });
 }
 
 void PythonController::on_ack(Time now, const AckEvent& ack) {
-  guarded("on_ack", [&] {
-    const Shown shown{ack_, ack};
+  call_method("on_ack", [&] {
+    const ScopedEvent scoped{ack_, ack};
     return methods_->on_ack(in_ms(now), ack_);
   });
 }
 
 void PythonController::on_timeout(Time now, const Timeout& timeout) {
   if (methods_->on_timeout.is_none()) return;
-  guarded("on_timeout", [&] {
-    const Shown shown{timeout_, timeout};
+  call_method("on_timeout", [&] {
+    const ScopedEvent scoped{timeout_, timeout};
     return methods_->on_timeout(in_ms(now), timeout_);
   });
 }
 
 void PythonController::on_spurious_loss(Time now, const SpuriousLoss& loss) {
   if (methods_->on_spurious_loss.is_none()) return;
-  guarded("on_spurious_loss", [&] { return methods_->on_spurious_loss(in_ms(now), loss); });
+  call_method("on_spurious_loss", [&] { return methods_->on_spurious_loss(in_ms(now), loss); });
 }
 
 void PythonController::on_restart(Time now, Time idle) {
   if (methods_->on_restart.is_none()) return;
-  guarded("on_restart", [&] { return methods_->on_restart(in_ms(now), in_ms(idle)); });
+  call_method("on_restart", [&] { return methods_->on_restart(in_ms(now), in_ms(idle)); });
 }
 
 void PythonController::on_timer(Time now, const Timer& timer) {
-  guarded("on_timer", [&] { return methods_->on_timer(in_ms(now), timer); });
+  call_method("on_timer", [&] { return methods_->on_timer(in_ms(now), timer); });
   check_timer_moved(name_, next_timer_, now);
 }
 
-// A dict of name or (name, unit) to number.
+// The Python method returns a dict from a name, or (name, unit), to a number.
 std::vector<Metric> PythonController::metrics() const {
   const nb::gil_scoped_acquire locked;
   if (methods_->metrics.is_none()) return {};
@@ -171,28 +172,29 @@ std::unique_ptr<CongestionController> PythonController::clone() const {
   return std::make_unique<PythonController>(name_, std::move(copy), packet_bytes_);
 }
 
-// What Python raises is told with the class and the callback; its traceback stays the cause.
+// Calls a method and reads the attributes. A Python exception is raised again with the names of the
+// controller and of the callback; the original one becomes its cause.
 template <class Call>
-void PythonController::guarded(const char* callback, const Call& call) {
+void PythonController::call_method(const char* callback, const Call& call) {
   const nb::gil_scoped_acquire locked;
   try {
     const nb::object answer = call();
     if (!answer.is_none())
       throw std::runtime_error(name_ + ": " + callback + " returns something of type " + type_of(answer) +
                                ": it should set cwnd_packets and pacing_mbps, and return nothing");
-    read_back();
+    read_attributes();
   } catch (nb::python_error& error) {
     rethrow(error, callback);
   }
 }
 
-void PythonController::read_back() {
+void PythonController::read_attributes() {
   limits_.cwnd_bytes = checked_window_bytes(
       name_, number_of(names_->cwnd_packets, self_.attr(names_->cwnd_packets)), packet_bytes_);
   limits_.pacing_rate.reset();
   const nb::object pacing = self_.attr(names_->pacing_mbps);
   if (!pacing.is_none()) limits_.pacing_rate = checked_pacing(name_, number_of(names_->pacing_mbps, pacing));
-  if (may_hold_back_) limits_.holds_back = bool_of("holds_back", self_.attr(names_->holds_back));
+  if (has_holds_back_) limits_.holds_back = bool_of("holds_back", self_.attr(names_->holds_back));
   next_timer_.reset();
   if (methods_->on_timer.is_none()) return;
   const nb::object timer = nb::getattr(self_, names_->next_timer_ms, nb::none());
@@ -215,7 +217,7 @@ bool PythonController::bool_of(const char* attribute, nb::handle value) const {
   return nb::cast<bool>(value);
 }
 
-// An interrupt is the user's, whatever ran when it came.
+// A KeyboardInterrupt is passed on unchanged, because the controller has not caused it.
 void PythonController::rethrow(nb::python_error& error, const std::string& where) const {
   if (error.matches(PyExc_KeyboardInterrupt)) throw nb::python_error{error};
   const auto type = nb::cast<std::string>(nb::handle{error.type()}.attr("__name__"));
@@ -240,17 +242,17 @@ auto field(Value Event::* member) {
   return [member](const EventView<Event>& view) { return view.get().*member; };
 }
 
-// By the same names wherever they are told.
-template <class Told, class RttOf>
-void bind_rtt(nb::class_<Told>& bound, RttOf rtt_of) {
-  bound.def_prop_ro("rtt_ms", [rtt_of](const Told& told) { return in_ms(rtt_of(told).latest); })
-      .def_prop_ro("smoothed_rtt_ms", [rtt_of](const Told& told) { return in_ms(rtt_of(told).smoothed); })
-      .def_prop_ro("min_rtt_ms", [rtt_of](const Told& told) { return in_ms(rtt_of(told).min); });
+// Binds the RTT statistics, under the same names for every event. `rtt_of` returns the RttStats of an event.
+template <class Event, class RttOf>
+void bind_rtt(nb::class_<Event>& bound, RttOf rtt_of) {
+  bound.def_prop_ro("rtt_ms", [rtt_of](const Event& event) { return in_ms(rtt_of(event).latest); })
+      .def_prop_ro("smoothed_rtt_ms", [rtt_of](const Event& event) { return in_ms(rtt_of(event).smoothed); })
+      .def_prop_ro("min_rtt_ms", [rtt_of](const Event& event) { return in_ms(rtt_of(event).min); });
 }
 
 nb::object rate_mbps(const AckView& ack) {
   const AckEvent& event = ack.get();
-  if (event.acked.empty() || event.rate.interval <= Time{}) return nb::none();
+  if (!event.has_rate_sample()) return nb::none();
   return nb::float_(event.rate.rate().mbps());
 }
 
@@ -272,13 +274,16 @@ nb::object received_ms(const AckedPacket& packet) {
 }
 
 void bind_packets(nb::module_& module) {
-  nb::class_<SentPacket>(module, "SentPacket", "A packet that leaves; inflight_bytes with this packet.")
+  nb::class_<SentPacket>(module, "SentPacket",
+                         "A packet that has just been sent; inflight_bytes includes it.")
       .def_ro("seq", &SentPacket::seq)
       .def_ro("bytes", &SentPacket::bytes)
       .def_ro("inflight_bytes", &SentPacket::inflight_bytes)
       .def_prop_ro("smoothed_rtt_ms", [](const SentPacket& packet) { return in_ms(packet.smoothed_rtt); });
-  nb::class_<AckedPacket>(module, "AckedPacket",
-                          "A packet that has arrived. received_ms is by the receiver's clock, or None.")
+  nb::class_<AckedPacket>(
+      module, "AckedPacket",
+      "An acknowledged packet. received_ms is the arrival time by the receiver's clock, of which only "
+      "differences are meaningful, or None if it is not reported.")
       .def_ro("seq", &AckedPacket::seq)
       .def_ro("bytes", &AckedPacket::bytes)
       .def_prop_ro("sent_ms", [](const AckedPacket& packet) { return in_ms(packet.sent_at); })
@@ -286,15 +291,17 @@ void bind_packets(nb::module_& module) {
       .def_ro("inflight_bytes_at_departure", &AckedPacket::inflight_bytes_at_departure)
       .def_ro("lost_bytes_at_departure", &AckedPacket::lost_bytes_at_departure)
       .def_ro("delivered_bytes_at_departure", &AckedPacket::delivered_bytes_at_departure);
-  nb::class_<LostPacket>(module, "LostPacket", "A packet that is given up.")
+  nb::class_<LostPacket>(module, "LostPacket", "A packet that has been declared lost.")
       .def_ro("seq", &LostPacket::seq)
       .def_ro("bytes", &LostPacket::bytes)
       .def_prop_ro("sent_ms", [](const LostPacket& packet) { return in_ms(packet.sent_at); })
       .def_ro("inflight_bytes_at_departure", &LostPacket::inflight_bytes_at_departure)
       .def_ro("lost_bytes_at_departure", &LostPacket::lost_bytes_at_departure)
       .def_ro("app_limited", &LostPacket::app_limited);
-  nb::class_<SpuriousLoss>(module, "SpuriousLoss",
-                           "A packet that was given up, by a time-out or not, and arrives.")
+  nb::class_<SpuriousLoss>(
+      module, "SpuriousLoss",
+      "A packet that was declared lost and has arrived after all. timeout: the arrival shows that a time-out "
+      "was spurious, and all packets sent after it are in flight again.")
       .def_ro("seq", &SpuriousLoss::seq)
       .def_ro("bytes", &SpuriousLoss::bytes)
       .def_prop_ro("sent_ms", [](const SpuriousLoss& loss) { return in_ms(loss.sent_at); })
@@ -302,12 +309,13 @@ void bind_packets(nb::module_& module) {
 }
 
 void bind_timers(nb::module_& module) {
-  nb::class_<Timer> timer(module, "Timer", "What a controller's on_timer is told.");
+  nb::class_<Timer> timer(module, "Timer", "The event of a controller's on_timer.");
   timer.def_ro("inflight_bytes", &Timer::inflight_bytes);
-  bind_rtt(timer, [](const Timer& told) -> const RttStats& { return told.rtt; });
-  nb::class_<TimeoutView> timeout(module, "Timeout",
-                                  "What a controller's on_timeout is told, all in flight being presumed "
-                                  "lost; to be read during the call.");
+  bind_rtt(timer, [](const Timer& event) -> const RttStats& { return event.rtt; });
+  nb::class_<TimeoutView> timeout(
+      module, "Timeout",
+      "The event of a controller's on_timeout: all packets in flight are presumed lost. It can only be read "
+      "during the call.");
   timeout.def_prop_ro("lost", [](const TimeoutView& view) { return tuple_of(view.get().lost); })
       .def_prop_ro("delivered_bytes", field(&Timeout::delivered_bytes))
       .def_prop_ro("declared_lost_bytes", field(&Timeout::declared_lost_bytes))
@@ -316,10 +324,9 @@ void bind_timers(nb::module_& module) {
 }
 
 void bind_ack(nb::module_& module) {
-  nb::class_<AckView> bound(
-      module, "Ack",
-      "What a controller's on_ack is told; to be read during the call. The rate is None, where time alone "
-      "revealed the losses.");
+  nb::class_<AckView> bound(module, "Ack",
+                            "The event of a controller's on_ack. It can only be read during the call. "
+                            "rate_mbps is None if a timer has detected the losses, without an ACK.");
   bound.def_prop_ro("acked", [](const AckView& ack) { return tuple_of(ack.get().acked); })
       .def_prop_ro("lost", [](const AckView& ack) { return tuple_of(ack.get().lost); })
       .def_prop_ro("acked_bytes", [](const AckView& ack) { return ack.get().acked_bytes(); })

@@ -1,4 +1,5 @@
-// A congestion controller that is a Python object: its methods are called, then its attributes are read.
+// A congestion controller that is a Python object: for each event its method is called, then its attributes
+// are read.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -12,7 +13,8 @@
 
 namespace ccgym {
 
-// An ACK or a time-out as Python sees it, valid only during the call: the event belongs to the sender.
+// An ACK or a time-out as passed to Python. It can only be read during the call, because the event belongs to
+// the sender.
 template <class Event>
 struct EventView {
   const Event* event{nullptr};
@@ -22,11 +24,12 @@ struct EventView {
 using AckView = EventView<AckEvent>;
 using TimeoutView = EventView<Timeout>;
 
-// Every call takes the interpreter's lock, which a simulation does not hold. A Python exception ends the
-// simulation.
+// Every call acquires Python's global interpreter lock (GIL), which a simulation does not hold. A Python
+// exception ends the simulation.
 class PythonController final : public CongestionController {
  public:
-  // Call with the lock held. Throws std::runtime_error if an attribute is missing or is no valid number.
+  // To be called with the GIL held. Throws std::runtime_error if an attribute is missing or is no valid
+  // number.
   PythonController(std::string name, nanobind::object self, int64_t packet_bytes);
   PythonController(const PythonController&) = delete;
   PythonController& operator=(const PythonController&) = delete;
@@ -52,28 +55,28 @@ class PythonController final : public CongestionController {
     nanobind::object on_sent, on_ack, on_timeout, on_spurious_loss, on_restart, on_timer, metrics;  // or None
   };
 
-  struct Names {  // names of the attributes that are read after each call, made once
+  struct Names {  // interned names of the attributes that are read after each call
     Names();
 
     nanobind::object cwnd_packets, pacing_mbps, next_timer_ms, holds_back;
   };
 
   template <class Call>
-  void guarded(const char* callback, const Call& call);
-  void read_back();
+  void call_method(const char* callback, const Call& call);
+  void read_attributes();
   [[nodiscard]] double number_of(nanobind::handle attribute, nanobind::handle value) const;
   [[nodiscard]] bool bool_of(const char* attribute, nanobind::handle value) const;
   [[noreturn]] void rethrow(nanobind::python_error& error, const std::string& where) const;
 
-  std::string name_;  // the user's name of the controller, for messages
+  std::string name_;  // in error messages: "python:" and the user's name of the controller
   nanobind::object self_;
-  nanobind::object ack_;      // one object for all calls
-  nanobind::object timeout_;  // one object for all calls
+  nanobind::object ack_;      // an AckView, reused by every on_ack
+  nanobind::object timeout_;  // a TimeoutView, reused by every on_timeout
   std::optional<Methods> methods_;
   std::optional<Names> names_;
   int64_t packet_bytes_;
   bool wants_ecn_{false};
-  bool may_hold_back_{false};  // whether that attribute exists
+  bool has_holds_back_{false};  // whether the object has the attribute holds_back
   SendLimits limits_{};
   std::optional<Time> next_timer_{};
 };

@@ -9,6 +9,7 @@
 
 #include "agents/policy/action_sets.hh"
 #include "agents/policy/policy_file.hh"
+#include "envs/binding/arrays.hh"
 #include "envs/binding/bind.hh"
 
 namespace ccgym {
@@ -21,17 +22,10 @@ namespace {
 template <class T>
 using Array = nb::ndarray<T, nb::numpy, nb::c_contig>;
 
-// A policy that may run over many paths at once, in any thread.
+// The network of a policy, which is only read, so that several threads may use it at once.
 struct InferencePolicy {
   std::unique_ptr<PolicyNetwork> network;
 };
-
-template <class T>
-std::span<T> checked(const Array<T>& array, const char* name, std::size_t size) {
-  if (array.size() == size) return {array.data(), size};
-  throw std::invalid_argument(std::string{name} + " has " + std::to_string(array.size()) +
-                              " entries, should have " + std::to_string(size));
-}
 
 void roll_out(const PathSpec& path, const InferencePolicy& inference, const std::string& features,
               const std::string& actions, double preference, uint64_t seed,
@@ -60,13 +54,14 @@ void roll_out(const PathSpec& path, const InferencePolicy& inference, const std:
                          .sequence_decisions = sequence_decisions,
                          .ideal_step_ms = ideal_step_ms,
                          .ideal_packets = {ideal_packets.data(), ideal_packets.size()},
-                         .perturbed_acts = checked(perturbed_acts, "perturbed_acts", rows),
+                         .perturbed_acts = checked_elements(perturbed_acts, "perturbed_acts", rows),
                          .expert_acts = expert_acts};
   const RolloutRecord record{
-      .observations = checked(observations, "observations", rows * width),
-      .acts = checked(acts, "acts", rows),
-      .labels = checked(labels, "labels", rows),
-      .states = checked(states, "states", rows / sequence_decisions * inference.network->state().size())};
+      .observations = checked_elements(observations, "observations", rows * width),
+      .acts = checked_elements(acts, "acts", rows),
+      .labels = checked_elements(labels, "labels", rows),
+      .states =
+          checked_elements(states, "states", rows / sequence_decisions * inference.network->state().size())};
   const nb::gil_scoped_release unlocked;
   rollout(path, policy, *inference.network, seed, plan, record);
 }
@@ -81,22 +76,21 @@ void bind_rollout(nb::module_& module) {
             new (self) InferencePolicy{load_policy(file).network};
           },
           "file"_a);
-  module.def(
-      "rollout", &roll_out, "path"_a, "inference"_a, nb::kw_only(), "features"_a, "actions"_a, "preference"_a,
-      "seed"_a, "ideal_packets"_a, "perturbed_acts"_a, "observations"_a.noconvert(), "acts"_a.noconvert(),
-      "labels"_a.noconvert(), "states"_a.noconvert(), "sequence_decisions"_a, "ideal_step_ms"_a,
-      "expert_acts"_a, "companion"_a = false,
-      "Simulates a path and its n learners for T decisions. Reads `ideal_packets` (n, G) float64 every "
-      "`ideal_step_ms` of the path's time, `perturbed_acts` (n, T) float32, NaN: none. Writes `observations` "
-      "(n, T, I), `acts` (n, T), `labels` (n, T), NaN where nothing was decided, and `states` "
-      "(n, T / sequence_decisions, S), all float32.");
+  module.def("rollout", &roll_out, "path"_a, "inference"_a, nb::kw_only(), "features"_a, "actions"_a,
+             "preference"_a, "seed"_a, "ideal_packets"_a, "perturbed_acts"_a, "observations"_a.noconvert(),
+             "acts"_a.noconvert(), "labels"_a.noconvert(), "states"_a.noconvert(), "sequence_decisions"_a,
+             "ideal_step_ms"_a, "expert_acts"_a, "companion"_a = false,
+             "Simulates a path and its n learning flows for T decisions. Reads `ideal_packets` (n, G) "
+             "float64, the ideal windows at every `ideal_step_ms` of the path's time, and `perturbed_acts` "
+             "(n, T) float32, NaN for none. Writes `observations` (n, T, I), `acts` (n, T), `labels` (n, T), "
+             "NaN where there was no decision, and `states` (n, T / sequence_decisions, S), all float32.");
   module.def(
       "expert_act",
       [](const std::string& actions, double cwnd_packets, double ideal_packets) {
         return expert_act(action_set_by_name(actions), cwnd_packets, ideal_packets);
       },
       "actions"_a, "cwnd_packets"_a, "ideal_packets"_a,
-      "The act that brings a window nearest to the ideal one: the label of imitation.");
+      "The act that brings a window nearest to the ideal one: the label in imitation learning.");
 }
 
 }  // namespace ccgym

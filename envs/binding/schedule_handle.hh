@@ -1,4 +1,4 @@
-// Python's Schedule: nanobind holds no pointer to const, so it is a handle.
+// The class Schedule of Python: a handle, because nanobind cannot hold a pointer to a const object.
 #pragma once
 
 #include <memory>

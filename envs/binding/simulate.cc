@@ -33,7 +33,7 @@ using Int32Vector = nb::ndarray<const int32_t, nb::numpy, nb::ndim<1>, nb::c_con
 using ReplayResult =
     std::tuple<NumpyVector<int32_t>, NumpyVector<int32_t>, NumpyVector<int32_t>, int64_t, int64_t>;
 
-// The array is no copy: it keeps the record alive.
+// The array is a view, which keeps the record alive.
 template <class T>
 auto array_of(std::vector<T> FlowRecord::* member) {
   return [member](const nb::object& self) {
@@ -51,6 +51,7 @@ ReplayResult replay_arrivals(const LinkSpec& link, const Int32Vector& arrivals_m
           to_numpy(std::move(departures.delay_ms)), departures.dropped_packets, departures.waiting_packets};
 }
 
+// The index of the flow that runs the scheme of the call: the first one that names no scheme.
 std::size_t own_flow(const PathSpec& path) {
   const auto own = std::ranges::find_if(path.flows, [](const FlowSpec& flow) { return flow.scheme.empty(); });
   if (own == path.flows.end() && !path.flows.empty())
@@ -82,15 +83,14 @@ std::vector<std::tuple<std::string, std::string, std::string>> promises_of(const
   return rows;
 }
 
-}  // namespace
-
-void bind_simulate(nb::module_& module) {
+void bind_flow_record(nb::module_& module) {
   nb::class_<FlowRecord>(
       module, "FlowRecord",
-      "One flow of a run, as mm-link would log its uplink: ms since the path began, bytes with the "
-      "4-byte TUN header, delays within the link only. Of each arrival there is when it was sent, of each "
-      "departure that and when it was received: NaN where it was lost on the way. completion_ms: how long a "
-      "flow of so many bytes took until its last ACK, or each of its answers.")
+      "One flow of a run, as mm-link would log its uplink: times in ms since the path began, bytes including "
+      "the 4-byte TUN header, delays within the link only. sent_ms is the send time of each arrival at the "
+      "link, departed_sent_ms and received_ms are the send and receive time of each departure, NaN for a "
+      "packet lost on the way. completion_ms: the time to the last ACK of a flow of limited size, or of each "
+      "of its responses.")
       .def_prop_ro("arrival_ms", array_of(&FlowRecord::arrival_ms))
       .def_prop_ro("arrival_bytes", array_of(&FlowRecord::arrival_bytes))
       .def_prop_ro("departure_ms", array_of(&FlowRecord::departure_ms))
@@ -101,9 +101,10 @@ void bind_simulate(nb::module_& module) {
       .def_prop_ro("received_ms", array_of(&FlowRecord::received_ms))
       .def_prop_ro("cwnd_ms", array_of(&FlowRecord::cwnd_ms))
       .def_prop_ro("cwnd_packets", array_of(&FlowRecord::cwnd_packets))
-      .def_prop_ro("metrics", &metrics_of,
-                   "name: (unit, values), float64 (n,) at the times of cwnd_ms, of each metric that its "
-                   "controller publishes; with a log only.")
+      .def_prop_ro(
+          "metrics", &metrics_of,
+          "A dict from the name of each metric that the controller publishes to (unit, values), with values "
+          "float64 (n,) at the times cwnd_ms; empty without a log.")
       .def_prop_ro("completion_ms", array_of(&FlowRecord::completion_ms))
       .def_ro("opportunities", &FlowRecord::opportunities)
       .def_ro("sent_packets", &FlowRecord::sent_packets)
@@ -111,6 +112,9 @@ void bind_simulate(nb::module_& module) {
       .def_ro("lost_packets", &FlowRecord::lost_packets)
       .def_ro("unrecorded_bytes", &FlowRecord::unrecorded_bytes)
       .def_ro("marked_packets", &FlowRecord::marked_packets);
+}
+
+void bind_runs(nb::module_& module) {
   module.def(
       "simulate",
       [](const PathSpec& path, const std::string& scheme, double seconds, uint64_t seed, bool log) {
@@ -119,10 +123,9 @@ void bind_simulate(nb::module_& module) {
             simulate(path, scheme, seconds, seed, log ? Log::packets : Log::totals)[own_flow(path)]);
       },
       "path"_a, "scheme"_a, nb::kw_only(), "seconds"_a, "seed"_a, "log"_a = true,
-      "Simulates `scheme` (see known_schemes) over `path`, among the path's other flows if it has any: the "
-      "first that names no scheme is returned. Without a log its arrivals and departures stay empty. "
-      "ValueError or "
-      "RuntimeError for a bad scheme.");
+      "Simulates `scheme` (see known_schemes) over `path`. If the path has flows, the scheme runs as the "
+      "first that names none. Returns the record of that flow; without a log its arrivals and departures are "
+      "empty. ValueError or RuntimeError for a bad scheme.");
   module.def(
       "simulate",
       [](PathSpec path, std::vector<FlowSpec> flows, double seconds, uint64_t seed, bool log) {
@@ -131,12 +134,16 @@ void bind_simulate(nb::module_& module) {
         return simulate(path, "", seconds, seed, log ? Log::packets : Log::totals);
       },
       "path"_a, "flows"_a, nb::kw_only(), "seconds"_a, "seed"_a, "log"_a = true,
-      "Simulates these flows, each with its scheme, over one path; a FlowRecord for each.");
-  nb::class_<AckStream>(module, "AckStream",
-                        "The calls that one run of a scheme makes to its controller, to be made to others.")
+      "Simulates these flows, each with its scheme, over one path; returns a FlowRecord for each.");
+}
+
+void bind_recordings(nb::module_& module) {
+  nb::class_<AckStream>(
+      module, "AckStream",
+      "The calls that the sender makes to the controller of one run of a scheme, to be replayed to others.")
       .def(nb::init<const PathSpec&, std::string_view, double, uint64_t>(), "path"_a, "scheme"_a,
            nb::kw_only(), "seconds"_a, "seed"_a)
-      .def("replay", &AckStream::replay, "scheme"_a, "Makes all calls to a new controller.")
+      .def("replay", &AckStream::replay, "scheme"_a, "Makes the same calls to a new controller.")
       .def_prop_ro("acks", &AckStream::acks);
   module.def(
       "record_steps",
@@ -150,19 +157,26 @@ void bind_simulate(nb::module_& module) {
         return std::make_pair(to_numpy(std::move(record.observations)), to_numpy(std::move(record.actions)));
       },
       "path"_a, "scheme"_a, nb::kw_only(), "decisions"_a, "most_seconds"_a, "seed"_a,
-      "What an agent of the gym would have seen and done: of each decision, flat, the raw features, and "
-      "window in packets and pacing rate in Mbit/s, 100,000 where there is no pacing.");
-  module.def(
-      "check_promises", &promises_of, "scheme"_a, nb::kw_only(), "seed"_a,
-      "(promise, how it was broken, why it was not checked), the latter empty where all is well, of every "
-      "promise of a controller, on random networks of this seed.");
+      "Runs a scheme as an agent of the gym. Returns the observations, the raw features of each decision, "
+      "and the actions, window in packets and pacing rate in Mbit/s (100,000 without pacing) of each "
+      "decision; both are flat.");
+  module.def("replay", &replay_arrivals, "link"_a, "arrivals_ms"_a, "arrivals_bytes"_a, nb::kw_only(),
+             "base_ms"_a, "end_ms"_a, "seed"_a = 0,
+             "Replays recorded arrivals, until end_ms, on the schedule and queue of a link that began at "
+             "base_ms. Returns the departures (ms, bytes, delay_ms), and how many packets the queue dropped, "
+             "and how many are still in it. seed: of random drops.");
+}
+
+}  // namespace
+
+void bind_simulate(nb::module_& module) {
+  bind_flow_record(module);
+  bind_runs(module);
+  bind_recordings(module);
+  module.def("check_promises", &promises_of, "scheme"_a, nb::kw_only(), "seed"_a,
+             "(promise, how it was broken, why it was not checked) for each promise that a controller makes, "
+             "on random networks of this seed; the last two are empty if the promise holds.");
   module.def("known_schemes", &schemes, "(name, source, argument) of every scheme that runs natively.");
-  module.def(
-      "replay", &replay_arrivals, "link"_a, "arrivals_ms"_a, "arrivals_bytes"_a, nb::kw_only(), "base_ms"_a,
-      "end_ms"_a, "seed"_a = 0,
-      "Departures (ms, bytes, delay_ms) of recorded arrivals, through end_ms, on the schedule and queue of a "
-      "link begun at base_ms; how many packets the queue dropped, and how many still waited; seed of what it "
-      "drops by chance.");
 }
 
 }  // namespace ccgym
