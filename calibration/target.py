@@ -10,7 +10,7 @@ from ccgym.envs.errors import InputError, excerpt
 from ccgym.envs.host.memory import check_memory
 from ccgym.envs.specs.link_spec import OPPORTUNITY_BITS
 from ccgym.evaluation.run_files import MOST_FLOWS
-from ccgym.evaluation.sessions.run_plan import PACKET_LOG_BYTES
+from ccgym.evaluation.sessions.session import PACKET_LOG_BYTES
 
 FEWEST_SCHEMES = 4
 """A fit of fewer, with its four parameters, has to be asked for explicitly."""

@@ -14,17 +14,15 @@ import time
 import traceback
 from contextlib import suppress
 from importlib import import_module
-from pathlib import Path
 from select import select
 from types import TracebackType
 from typing import Any
 
 from ccgym.envs.errors import InputError, OutsideError
+from ccgym.envs.host.memory import OUTSIDE_CODE_MB, limit_outside_code
 from ccgym.envs.host.termination import end_with_parent
 from ccgym.envs.outside_files import parse_json
 
-MEMORY_MB = 1024
-"""Memory that it may use beyond that of ccgym itself."""
 MOST_ANSWER_MB = 16
 """The most that is read of an answer: code from outside may write to the same pipe."""
 _NEAR_LIMIT = 0.8
@@ -127,8 +125,8 @@ class IsolatedCall:
         end = signal.Signals(-code).name if code < 0 else f"exit code {code}"
         # ru_maxrss of a child starts at its parent's peak; only what exceeds that is the child's own.
         inherited = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        much = usage.ru_maxrss > max(_NEAR_LIMIT * 1024 * MEMORY_MB, inherited)
-        return f"crashed: {end}" + (f", at its memory limit of {MEMORY_MB} MB" if much else "")
+        much = usage.ru_maxrss > max(_NEAR_LIMIT * 1024 * OUTSIDE_CODE_MB, inherited)
+        return f"crashed: {end}" + (f", at its memory limit of {OUTSIDE_CODE_MB} MB" if much else "")
 
 
 def call_isolated(function: str, argument: object, timeout_s: float) -> Any:
@@ -160,9 +158,7 @@ def _limit(most_s: int) -> None:
     """Limits memory, processor time and real time: the parent may have died before it was watched."""
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.alarm(most_s)
-    pages = int(Path("/proc/self/statm").read_text().split()[0])
-    most_bytes = pages * resource.getpagesize() + (MEMORY_MB << 20)
-    _lower(resource.RLIMIT_AS, most_bytes)
+    limit_outside_code()
     _lower(resource.RLIMIT_CPU, most_s)
     _lower(resource.RLIMIT_CORE, 0)
 
@@ -178,8 +174,12 @@ def _line(error: BaseException) -> str:
     text = " ".join(str(error).split()) or type(error).__name__
     if not isinstance(error, Exception):
         text = f"raised {type(error).__name__}"
-    out_of_memory = isinstance(error, MemoryError) or "MemoryError" in text
-    return f"{text}: its memory limit is {MEMORY_MB} MB" if out_of_memory else text
+    return with_memory_limit(text) if isinstance(error, MemoryError) or "MemoryError" in text else text
+
+
+def with_memory_limit(text: str) -> str:
+    """What code from outside ended with, when it had no more memory."""
+    return f"{text}: its memory limit is {OUTSIDE_CODE_MB} MB"
 
 
 if __name__ == "__main__":

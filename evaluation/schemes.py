@@ -111,6 +111,11 @@ class Scheme:
         """The file from which its controller is read; None if there is none."""
         return self.policy_file or self.outside_file
 
+    @property
+    def has_outside_code(self) -> bool:
+        """Whether it, or a member of a mix, is a controller from outside."""
+        return any(scheme.outside_file is not None for scheme in self.members or (self,))
+
     def controller_with(self, copy: str | Path) -> str:
         """The controller of a POLICY or LIBRARY whose file has been copied elsewhere."""
         if self.kind is Kind.LIBRARY:
@@ -224,8 +229,8 @@ def select_schemes(selection: str, pantheon: Path | None = None) -> list[Scheme]
     `pantheon` is the checkout that holds `pantheon:NAME`.
 
     Raises:
-        InputError: a name is unknown (the known ones are listed) or stands twice, or a policy file is missing
-            or broken.
+        InputError: a name is unknown (the known ones are listed) or stands twice, a policy file is missing
+            or broken, or none is of the checkout.
     """
     schemes: dict[str, Scheme] = {}
     for item in map(str.strip, selection.split(",")):
@@ -243,6 +248,10 @@ def select_schemes(selection: str, pantheon: Path | None = None) -> list[Scheme]
                     "give the file another name"
                 )
             schemes[scheme.label] = scheme
+    if pantheon is not None and not any(
+        each.kind is Kind.PANTHEON for scheme in schemes.values() for each in scheme.line_up(1)
+    ):
+        raise InputError("--pantheon: no scheme is pantheon:NAME: name one of the checkout, or leave it out")
     return list(schemes.values())
 
 

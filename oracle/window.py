@@ -104,6 +104,9 @@ def refuse_unsearchable(spec: EmulatorSpec) -> None:
 
 def _bounds(spec: EmulatorSpec) -> tuple[int, int]:
     """The least and the largest window that a search tries."""
+    for place, link in (("uplink", spec.uplink), ("downlink", spec.downlink)):
+        if link.loss == 1:
+            raise InputError(f"{spec.name}: {place}.loss is 1: nothing comes through, so no window is ideal")
     bdp = bdp_packets(spec)
     low = max(MIN_WINDOW_PACKETS, math.floor(bdp / SEARCH_FACTOR))
     high = math.ceil(bdp * SEARCH_FACTOR) + SEARCH_MARGIN_PACKETS

@@ -56,12 +56,11 @@ def run(args: argparse.Namespace) -> int:
     if args.ray is not None:
         check_cluster(args.ray)
     # Late: a mistake in the names is told before the oracle and the environments are imported.
-    from ccgym.envs.host.progress_bar import progress_bar
+    from ccgym.envs.host.progress_bar import progress_bar, progress_console
     from ccgym.evaluation.dataset.dataset import Request, make_dataset
-    from rich.console import Console
 
     request = Request(schemes, emulators, args.emulators, args.seed)
-    console = Console(stderr=True, highlight=False)
+    console = progress_console(stderr=True)
     with progress_bar("emulators", console) as bar:
         task = bar.add_task("", total=len(request.emulators))
 

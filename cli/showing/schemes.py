@@ -74,7 +74,7 @@ def run_install(args: argparse.Namespace) -> int:
     """Builds, and shows what is being compiled: a line that changes on a terminal, plain lines elsewhere."""
     from ccgym.deploy import quic
     from ccgym.envs.errors import InputError, did_you_mean, excerpt
-    from rich.console import Console
+    from ccgym.envs.host.progress_bar import progress_console
 
     if args.scheme not in quic.ALGORITHMS:
         known, near = ", ".join(quic.ALGORITHMS), did_you_mean(args.scheme, quic.ALGORITHMS)
@@ -84,7 +84,7 @@ def run_install(args: argparse.Namespace) -> int:
     if quic.is_installed():
         print(f"{args.scheme} is installed: {quic.folder()}")
         return 0
-    console = Console(stderr=True, highlight=False)
+    console = progress_console(stderr=True)
     done = 0
 
     def report(crate: str) -> None:

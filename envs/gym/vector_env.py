@@ -7,6 +7,7 @@ import numpy as np
 from ccgym.envs.errors import InputError, excerpt
 from ccgym.envs.host.memory import check_memory
 from ccgym.envs.specs.distributions import Emulators, emulator_of, sources_of
+from gymnasium.utils import EzPickle
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
@@ -33,7 +34,9 @@ class _NamesItsWrappers(type):
         return f"<class {cls.__module__}.{cls.__name__}: for stable-baselines3 write PathSb3VecEnv(envs)>"
 
 
-class PathVectorEnv(VectorEnv[NDArray[np.float32], NDArray[Any], NDArray[Any]], metaclass=_NamesItsWrappers):
+class PathVectorEnv(
+    VectorEnv[NDArray[np.float32], NDArray[Any], NDArray[Any]], EzPickle, metaclass=_NamesItsWrappers
+):
     """A batch of flows, each what `PathEnv` is alone, advanced by one C++ call per step, the GIL released.
 
     Observations, actions, rewards and `info` are those of `PathEnv`, one row per flow; flow i runs over the
@@ -97,6 +100,20 @@ class PathVectorEnv(VectorEnv[NDArray[np.float32], NDArray[Any], NDArray[Any]], 
         Raises:
             InputError: an argument is unknown or out of range, or an emulator or its trace is broken.
         """
+        EzPickle.__init__(
+            self,
+            num_envs,
+            max_episode_steps,
+            emulator=emulator,
+            features=features,
+            actions=actions,
+            companion=companion,
+            reward=reward,
+            oracle_cwnd_packets=oracle_cwnd_packets,
+            threads=threads,
+            backend=backend,
+            render_mode=render_mode,
+        )
         counts = {"num_envs": num_envs, "max_episode_steps": max_episode_steps, "threads": threads}
         for name, count in counts.items():
             if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1:
@@ -144,6 +161,7 @@ class PathVectorEnv(VectorEnv[NDArray[np.float32], NDArray[Any], NDArray[Any]], 
         if name not in known:
             raise InputError(f"autoreset_mode: {excerpt(name)!r} is unknown; known are {', '.join(known)}")
         self.metadata = {**self.metadata, "autoreset_mode": known[name]}
+        self._ezpickle_kwargs["autoreset_mode"] = known[name]
 
     @property
     def autoreset_mode(self) -> AutoresetMode:

@@ -2,11 +2,15 @@
 
 import math
 import resource
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from ccgym.envs.errors import InputError
 
 SHARE = 0.9
+OUTSIDE_CODE_MB = 1024
+"""Memory that code from outside may use beyond that of ccgym itself."""
 CONTROL_GROUP = Path("/sys/fs/cgroup")
 """The control group of a container, as seen from inside."""
 
@@ -23,13 +27,41 @@ def check_memory(needed_bytes: float, what: str) -> None:
 
 def limit_own_memory(free_share: float) -> None:
     """Limits this process to a share of the free memory; beyond it allocations raise MemoryError."""
-    _, most_allowed = resource.getrlimit(resource.RLIMIT_AS)
     free_bytes = _free_bytes()
     if free_bytes < math.inf:
-        most_bytes = _own_bytes() + int(SHARE * free_share * free_bytes)
-        if most_allowed != resource.RLIM_INFINITY:
-            most_bytes = min(most_bytes, most_allowed)
-        resource.setrlimit(resource.RLIMIT_AS, (most_bytes, most_bytes))
+        _limit(SHARE * free_share * free_bytes)
+
+
+def limit_outside_code() -> None:
+    """Limits this process, which runs code from outside and nothing else."""
+    _limit(OUTSIDE_CODE_MB << 20)
+
+
+@contextmanager
+def outside_code_limited(own_bytes: float) -> Iterator[None]:
+    """The same while the context lasts, for a process that has other work later.
+
+    Args:
+        own_bytes: what ccgym itself will need within the context.
+    """
+    before, most_allowed = resource.getrlimit(resource.RLIMIT_AS)
+    most_bytes = _most_bytes((OUTSIDE_CODE_MB << 20) + own_bytes, before)
+    resource.setrlimit(resource.RLIMIT_AS, (most_bytes, most_allowed))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, (before, most_allowed))
+
+
+def _limit(more_bytes: float) -> None:
+    """Limits this process for good to so much more memory than it uses now."""
+    most_bytes = _most_bytes(more_bytes, resource.getrlimit(resource.RLIMIT_AS)[1])
+    resource.setrlimit(resource.RLIMIT_AS, (most_bytes, most_bytes))
+
+
+def _most_bytes(more_bytes: float, most_allowed: int) -> int:
+    most_bytes = _own_bytes() + int(more_bytes)
+    return most_bytes if most_allowed == resource.RLIM_INFINITY else min(most_bytes, most_allowed)
 
 
 def _own_bytes() -> int:

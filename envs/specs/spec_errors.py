@@ -61,8 +61,8 @@ def _given(details: ErrorDetails) -> str:
 
 def _known_keys(model: type[BaseModel], path: tuple[int | str, ...]) -> list[str]:
     for part in path:
-        if isinstance(part, str):
-            model = _model_within(model.model_fields[part].annotation) or model
+        if part in model.model_fields:  # else an item of a list, or a key of a mapping
+            model = _model_within(model.model_fields[str(part)].annotation) or model
     return list(model.model_fields)
 
 

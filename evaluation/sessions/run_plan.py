@@ -11,20 +11,15 @@ from typing import Any
 from ccgym.envs.errors import InputError
 from ccgym.envs.host.folder_lock import folder_lock
 from ccgym.envs.host.memory import check_memory
-from ccgym.envs.host.progress_bar import progress_bar
-from ccgym.envs.logs.flow_metrics import OPPORTUNITY_IP_BYTES
-from ccgym.envs.specs.emulator_spec import EmulatorSpec
+from ccgym.envs.host.progress_bar import progress_bar, progress_console
 from ccgym.evaluation.backends.backend import Backend
 from ccgym.evaluation.backends.make_backend import make_backend
 from ccgym.evaluation.report.live import LiveEvaluation
 from ccgym.evaluation.report.publish import publish
 from ccgym.evaluation.sessions.cluster import open_cluster, run_on_cluster
-from ccgym.evaluation.sessions.session import Outcome, Plan, open_session, run_session
+from ccgym.evaluation.sessions.session import Outcome, Plan, log_bytes, open_session, run_session
 from ccgym.evaluation.sessions.workers import run_in_workers
-from rich.console import Console
 
-PACKET_LOG_BYTES = 150
-"""Memory for each packet of a run at its peak, when the log is measured: 110 were seen at 1 Gbit/s."""
 MOST_RUNS, MOST_FLOWS = 1_000_000, 1000
 MOST_LINES = 100
 """A terminal shows a line for every run of a plan of at most so many; of larger plans only failed runs."""
@@ -117,13 +112,7 @@ def _check_amount(plan: Plan) -> None:
 def _check_memory(plan: Plan) -> None:
     """Raises InputError if a run of the plan does not fit into memory."""
     for emulator in plan.emulators:
-        spec = emulator.spec
-        if isinstance(spec, EmulatorSpec):
-            packets_per_s = sum(each.packets_per_s for each in spec.cross_traffic)
-            if spec.uplink.trace is None:
-                packets_per_s += 1e6 * spec.uplink.schedule().mean_rate_mbps / (8 * OPPORTUNITY_IP_BYTES)
-            needed_bytes = PACKET_LOG_BYTES * packets_per_s * plan.seconds
-            check_memory(needed_bytes, f"{emulator.label} for {plan.seconds:g} s")
+        check_memory(log_bytes(emulator.spec, plan.seconds), f"{emulator.label} for {plan.seconds:g} s")
 
 
 def _outcomes(sessions: list[_Session], live: LiveEvaluation | None = None) -> None:
@@ -155,7 +144,7 @@ def _refusals(plan: Plan, backend: Backend, leave_out: bool) -> list[str]:
 @contextmanager
 def _progress(total: int, left: int) -> Iterator[Callable[[Outcome], None]]:
     """Shows each outcome on stderr as one line, above a progress bar if stderr is a terminal."""
-    console = Console(stderr=True, highlight=False, soft_wrap=True)
+    console = progress_console(stderr=True, soft_wrap=True)
     if left < total:
         console.print(f"{total - left} of {total} runs stand already")
     with progress_bar("running", console) as bar:

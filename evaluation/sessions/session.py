@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from ccgym.envs.errors import InputError, OutsideError, excerpt, is_of_system
 from ccgym.envs.host.processor_time import processor_time
-from ccgym.envs.logs.flow_metrics import FlowMetrics, NothingToMeasureError
+from ccgym.envs.logs.flow_metrics import OPPORTUNITY_IP_BYTES, FlowMetrics, NothingToMeasureError
 from ccgym.envs.logs.link_log import LinkLog
 from ccgym.envs.specs.digest import spec_digest
 from ccgym.envs.specs.emulator_spec import EmulatorSpec
@@ -38,6 +38,7 @@ from ccgym.evaluation.backends.tunnelled.clock_offset import remote_offset_ms
 from ccgym.evaluation.backends.tunnelled.remote_path import NamedPath, Network, RemotePathSpec
 from ccgym.evaluation.completions import write_completions
 from ccgym.evaluation.host_load import write_others_cores
+from ccgym.evaluation.isolation import with_memory_limit
 from ccgym.evaluation.metrics.measured_run import MeasuredRun, measure_run, write_measured_run
 from ccgym.evaluation.report.statistics_page import statistics_page
 from ccgym.evaluation.run_files import (
@@ -59,6 +60,8 @@ REFUSED = "cannot run here: "
 REFUSED_BEFORE = "cannot fly here: "
 """The same in folders of earlier versions."""
 OUT_OF_MEMORY = "out of memory: what it sent is more than its log can hold: try --no-logs"
+PACKET_LOG_BYTES = 150
+"""Memory for each packet of a run at its peak, when the log is measured: 110 were seen at 1 Gbit/s."""
 SHORTEST_FLOW = 0.8
 """A flow of a program that lasted less than this share of its time is a failed run."""
 _FIXED = ("backend", "seconds", "seed", "flows", "interval", "tunnel")
@@ -145,6 +148,16 @@ class Outcome:
         return self.failure.startswith(REFUSED)
 
 
+def log_bytes(spec: Network, seconds: float) -> float:
+    """Memory that the log of a run takes; 0 where it cannot be foretold."""
+    if not isinstance(spec, EmulatorSpec):
+        return 0.0
+    packets_per_s = sum(each.packets_per_s for each in spec.cross_traffic)
+    if spec.uplink.trace is None:
+        packets_per_s += 1e6 * spec.uplink.schedule().mean_rate_mbps / (8 * OPPORTUNITY_IP_BYTES)
+    return PACKET_LOG_BYTES * packets_per_s * seconds
+
+
 def emulator_folder(folder: Path, label: str) -> Path:
     """The folder of the runs over one emulator."""
     return folder / "data" / label
@@ -197,11 +210,13 @@ def carry_out(plan: Plan, folder: Path, planned: PlannedRun, backend: Backend) -
     try:
         metrics = _run(plan, planned, files, backend).total
     except MemoryError:
-        return failed(planned, files, OUT_OF_MEMORY)
+        outside = planned.scheme.has_outside_code
+        return failed(planned, files, with_memory_limit("out of memory") if outside else OUT_OF_MEMORY)
     except Exception as error:  # it must not cost the other runs
         if not is_of_system(error) and not isinstance(error, InputError | OutsideError):  # a bug of ours
             traceback.print_exc()
-        return failed(planned, files, str(error) or type(error).__name__)
+        reason = str(error) or type(error).__name__
+        return failed(planned, files, with_memory_limit(reason) if "MemoryError" in reason else reason)
     files.failure.unlink(missing_ok=True)
     return Outcome(planned, metrics, "")
 

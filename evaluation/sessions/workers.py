@@ -8,14 +8,15 @@ import sys
 import time
 from collections import deque
 from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 
-from ccgym.envs.host.memory import limit_own_memory
+from ccgym.envs.host.memory import limit_own_memory, outside_code_limited
 from ccgym.envs.host.termination import end_with_parent, starting_deaf_to_interrupts
 from ccgym.evaluation.backends.make_backend import make_backend
 
-from .session import Outcome, Plan, PlannedRun, carry_out, failed
+from .session import Outcome, Plan, PlannedRun, carry_out, failed, log_bytes
 
 STALL_S = 60.0
 """A run stalls if it takes so much more processor time than its length in virtual time."""
@@ -146,10 +147,18 @@ def _serve(connection: Connection, plan: Plan, folder: Path, workers: int) -> No
         except EOFError:
             return
         try:
-            outcome = carry_out(plan, folder, planned, backend)
+            with _limited(plan, planned):
+                outcome = carry_out(plan, folder, planned, backend)
         except KeyboardInterrupt:  # raised by a controller: Ctrl-C reaches no worker
             outcome = failed(planned, planned.files(folder), "a controller raised KeyboardInterrupt")
         connection.send(outcome)
+
+
+def _limited(plan: Plan, planned: PlannedRun) -> AbstractContextManager[None]:
+    """Limits the memory of a run with code from outside; other runs have the worker's share."""
+    if not planned.scheme.has_outside_code:
+        return nullcontext()
+    return outside_code_limited(log_bytes(planned.emulator.spec, plan.seconds))
 
 
 def _show_what_controllers_print() -> None:

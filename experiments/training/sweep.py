@@ -18,8 +18,9 @@ from typing import Annotated, Any, Self
 import optuna
 import yaml
 from ccgym.calibration.kept_runs import open_journal
-from ccgym.envs.errors import InputError, excerpt
+from ccgym.envs.errors import InputError
 from ccgym.envs.outside_files import make_folder, read_yaml, replace_file
+from ccgym.envs.specs.spec_errors import first_mistake
 from ccgym.training.config import RunConfig, config_file, load_config, read_options
 from optuna.trial import FrozenTrial, TrialState
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
@@ -99,9 +100,7 @@ def load_sweep(file: Path) -> SweepConfig:
     try:
         return SweepConfig.model_validate(content)
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"])) or "the sweep"
-        raise InputError(f"{file}: {excerpt(where)}: {excerpt(first['msg'])}") from None
+        raise InputError(f"{file}: {first_mistake(error, SweepConfig)}") from None
 
 
 def sweep(

@@ -64,6 +64,16 @@ def test_an_exception_a_crash_and_a_hang_are_failed_runs(
     assert "Traceback" not in capfd.readouterr().err
 
 
+@pytest.mark.parametrize("eats", ["bytes(2 << 30)", "__import__('numpy').ones(1 << 29)"])
+def test_memory_is_limited_as_for_a_score_and_only_theirs(tmp_path: Path, emulators: str, eats: str) -> None:
+    scheme, out = write(tmp_path, AIMD.replace("if ack.lost:", f"if {eats} is None:")), tmp_path / "out"
+    assert evaluate(f"{scheme},cubic", emulators, out) == 1
+    (failure,) = json.loads((out / "summary.json").read_text())["failures"]
+    assert failure["scheme"] == "aimd.Aimd"
+    assert "MemoryError" in failure["reason"]
+    assert "its memory limit is 1024 MB" in failure["reason"]
+
+
 def test_another_file_is_another_scheme(
     tmp_path: Path, emulators: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -124,6 +124,15 @@ def test_a_window_that_nobody_could_run_is_refused_before_the_search() -> None:
         refuse_unsearchable(spec)
 
 
+@pytest.mark.parametrize("place", ["uplink", "downlink"])
+def test_a_link_that_loses_everything_has_no_window(place: str) -> None:
+    spec = constant(5, 10)
+    lossy = spec.model_copy(update={place: spec.uplink.model_copy(update={"loss": 1.0})})
+    for refuse in (search_window, refuse_unsearchable):
+        with pytest.raises(InputError, match=rf"{place}.loss is 1: nothing comes through"):
+            refuse(lossy)
+
+
 def test_cache_that_cannot_be_written_does_not_stop_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", "/proc/none")
     assert find_window(constant(4, 10)).cwnd_packets > 0

@@ -4,8 +4,7 @@ import time
 from types import TracebackType
 from typing import Self
 
-from ccgym.envs.host.progress_bar import progress_bar
-from rich.console import Console
+from ccgym.envs.host.progress_bar import progress_bar, progress_console
 
 PLAIN_INTERVAL_S = 5.0
 
@@ -16,7 +15,7 @@ class TrainingProgress:
     def __init__(self, done: int, total: int) -> None:
         self._total = total
         self._last_line_s = 0.0
-        self._bar = progress_bar("iteration", Console())
+        self._bar = progress_bar("iteration", progress_console())
         self._task = self._bar.add_task("", completed=done, total=total)
 
     def __enter__(self) -> Self:

@@ -2,6 +2,7 @@
 
 import operator
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any, TypeVar
 
 import numpy as np
@@ -26,12 +27,12 @@ def whole_seed(seed: Any) -> int:
     """A seed as Python's own integer, which has no bounds; NumPy's integers are taken too.
 
     Raises:
-        InputError: it is no whole number.
+        InputError: it is no whole number from 0.
     """
-    try:
-        return operator.index(seed)
-    except TypeError:
-        raise InputError(f"seed: {excerpt(seed)!r} is not a whole number") from None
+    with suppress(TypeError):
+        if (whole := operator.index(seed)) >= 0:
+            return whole
+    raise InputError(f"seed: {excerpt(seed)!r} is not a whole number from 0")
 
 
 def oracle_windows(given: Sequence[float]) -> NDArray[np.float64]:

@@ -235,7 +235,7 @@ class PathEngine:
         """Sets the seeds of some paths; the next episode of each is its first.
 
         Raises:
-            InputError: one is no whole number.
+            InputError: one is no whole number from 0.
         """
         self._seeds[paths] = [whole_seed(seed) % 2**64 for seed in seeds]
         self._episodes[paths] = 0

@@ -1,5 +1,6 @@
 """The native batch for stable-baselines3: the same flows, step by step, and what its algorithms expect."""
 
+from functools import partial
 from typing import Any
 
 import gymnasium
@@ -10,9 +11,13 @@ from ccgym.envs.gym.sb3_vec_env import PathSb3VecEnv
 from ccgym.envs.gym.vector_env import PathVectorEnv
 from numpy.typing import NDArray
 from stable_baselines3 import PPO
+from stable_baselines3.common.env_util import make_vec_env
+from stable_baselines3.common.vec_env import SubprocVecEnv
 
 LOSSY = "calibrated/nepal"
 LENGTH = 20
+ID_ANYWHERE = "ccgym.envs:ccgym/Path-v0"
+"""Also in a process that has imported nothing of ccgym."""
 
 
 def batch(num_envs: int = 3, **arguments: Any) -> PathVectorEnv:
@@ -145,3 +150,18 @@ def test_takes_what_make_vec_makes_and_says_so_otherwise() -> None:
         PathSb3VecEnv(gymnasium.make_vec("CartPole-v1", num_envs=1))
     with pytest.raises(InputError, match="wants one number"):
         PathSb3VecEnv(PathVectorEnv(2, reward="vector"))
+
+
+def test_negative_seeds_are_refused() -> None:
+    envs = PathSb3VecEnv(batch())
+    envs.seed_each([1, -2, 3])
+    with pytest.raises(InputError, match=r"seed: .*-2.* is not a whole number from 0"):
+        envs.reset()
+
+
+@pytest.mark.slow
+def test_its_own_processes_run_paths() -> None:
+    make = partial(gymnasium.make, ID_ANYWHERE, emulator=LOSSY, features="aurora", actions="rate")
+    envs = make_vec_env(make, 2, seed=4, vec_env_cls=SubprocVecEnv)
+    PPO("MlpPolicy", envs, n_steps=8, batch_size=8, device="cpu").learn(16)
+    envs.close()

@@ -1,5 +1,6 @@
 """The native vector environment: one row is one `PathEnv`, whatever stands around it."""
 
+import copy
 import pickle
 import resource
 from functools import partial
@@ -16,7 +17,7 @@ from ccgym.envs.gym.registration import EPISODE_STEPS, PATH_ENV_ID, register_env
 from ccgym.envs.gym.rendering import EpisodePlot
 from ccgym.envs.gym.vector_env import PathVectorEnv
 from ccgym.envs.specs.emulators import EmulatorSpec
-from gymnasium.vector import AutoresetMode, SyncVectorEnv
+from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv
 from gymnasium.wrappers.vector import NormalizeObservation
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -440,3 +441,35 @@ def test_seeds_may_stand_in_an_array() -> None:
     one.reset(seed=[3, 2**40])
     other.reset(seed=np.array([3, 2**40]))  # type: ignore[arg-type]
     assert one.save_state().seeds.tolist() == other.save_state().seeds.tolist() == [3, 2**40]
+
+
+def test_a_copy_is_a_new_batch_of_the_same_arguments() -> None:
+    envs = PathVectorEnv(3, 4, emulator=LOSSY, features="aurora", actions="rate", threads=2)
+    envs.set_autoreset_mode("SameStep")
+    for other in (copy.deepcopy(envs), pickle.loads(pickle.dumps(envs))):
+        assert other.autoreset_mode is AutoresetMode.SAME_STEP
+        assert rows(other, np.zeros((6, 3, 1), np.float32), 5) == rows(
+            envs, np.zeros((6, 3, 1), np.float32), 5
+        )
+
+
+@pytest.mark.parametrize("seed", [[-1, 1], [1, np.int64(-1)], (None, -5)])
+def test_a_negative_seed_is_refused_in_a_list_as_alone(seed: Any) -> None:
+    envs = PathVectorEnv(2)
+    with pytest.raises(InputError, match=r"seed: .*-[15].* is not a whole number from 0"):
+        envs.reset(seed=seed)
+    with pytest.raises(gymnasium.error.Error, match="greater or equal to zero"):
+        envs.reset(seed=-1)
+
+
+@pytest.mark.slow
+def test_gymnasiums_own_processes_run_paths() -> None:
+    make = partial(gymnasium.make, f"ccgym.envs:{PATH_ENV_ID}", emulator=LOSSY[0], max_episode_steps=3)
+    actions = np.full((5, 2), STAY)
+    told = []
+    for envs in (AsyncVectorEnv([make, make], context="spawn"), SyncVectorEnv([make, make])):
+        observations = [envs.reset(seed=3)[0].copy()]
+        observations += [envs.step(each)[0].copy() for each in actions]
+        envs.close()
+        told.append(np.stack(observations))
+    np.testing.assert_array_equal(told[0], told[1])

@@ -30,6 +30,26 @@ def test_a_limit_that_is_set_counts_and_is_kept() -> None:
     assert "this would take about 4.0 GB of memory" in done.stdout
 
 
+FOR_A_WHILE = """
+import resource
+from ccgym.envs.host.memory import outside_code_limited
+before = resource.getrlimit(resource.RLIMIT_AS)
+with outside_code_limited(1 << 29):
+    kept = bytearray(5 << 28)
+    try:
+        bytes(1 << 29)
+    except MemoryError:
+        print("limited")
+assert resource.getrlimit(resource.RLIMIT_AS) == before
+bytes(1 << 29)
+"""
+
+
+def test_a_limit_for_a_while_counts_from_what_is_in_use_and_ends() -> None:
+    done = subprocess.run([sys.executable, "-c", FOR_A_WHILE], capture_output=True, text=True, check=True)
+    assert done.stdout == "limited\n"
+
+
 def test_a_containers_limit_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(memory, "CONTROL_GROUP", tmp_path)
     (tmp_path / "memory.max").write_text("200000000\n")

@@ -38,6 +38,7 @@ def test_mistakes_are_one_line(checkout: Path, tmp_path: Path) -> None:
         ("pantheon", checkout, "expected pantheon:NAME"),
         ("pantheon:nonsense", checkout, "no src/wrappers/nonsense.py; it has window, upside_down, deserted"),
         ("pantheon:window", tmp_path, "is no Pantheon checkout"),
+        ("cubic,reno+copa", checkout, "--pantheon: no scheme is pantheon:NAME"),
     ):
         with pytest.raises(InputError, match=wrong):
             select_schemes(selection, root)

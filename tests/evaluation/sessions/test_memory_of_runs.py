@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from ccgym.evaluation.sessions.run_plan import PACKET_LOG_BYTES
+from ccgym.evaluation.sessions.session import PACKET_LOG_BYTES
 
 LINK = "emulators: [{name: fast, delay_ms: 5, uplink: {rate_mbps: 1000, queue: droptail, packets: 500}}]"
 PACKETS_A_SECOND = 1e9 / (8 * 1500)

@@ -88,6 +88,9 @@ def test_an_interruption_changes_neither_proposals_nor_results(
         ("  epochs: {choices: [1, -1]}", "ccgym sweep: epochs"),
         ("  discount: {low: 0.9, high: 1.5}", "ccgym sweep: discount"),
         ("  learning_rate: {low: 0.1, high: .inf}", "search.learning_rate.high"),
+        ("  epochs: 3", "sweep.yaml: search.epochs: 3 is not a mapping of keys to values"),
+        ("  epochs: {choise: [1]}", "sweep.yaml: search.epochs.choise: unknown key; known: choices, low"),
+        ("  epochs: {low: 1, high: 2}\ntrials: many", "sweep.yaml: trials: 'many': "),
     ],
 )
 def test_bad_input_is_one_line_and_begins_nothing(
