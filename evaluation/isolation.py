@@ -25,6 +25,8 @@ from ccgym.envs.outside_files import parse_json
 
 MOST_ANSWER_MB = 16
 """The most that is read of an answer: code from outside may write to the same pipe."""
+_NO_MEMORY = ("MemoryError", "Unable to allocate", "failed to map segment")
+"""Of Python, numpy and the loader of libraries."""
 _NEAR_LIMIT = 0.8
 _READ_BYTES = 1 << 16
 
@@ -100,7 +102,7 @@ class IsolatedCall:
         if not isinstance(answer, dict) or len(answer.keys() & {"answer", "refused", "failed"}) != 1:
             raise CandidateError("its answer is none")
         if "refused" in answer:
-            raise InputError(str(answer["refused"]))
+            raise InputError(with_memory_limit(str(answer["refused"])))
         if "failed" in answer:
             raise CandidateError(str(answer["failed"]), str(answer.get("trace", "")))
         return answer["answer"]
@@ -174,12 +176,13 @@ def _line(error: BaseException) -> str:
     text = " ".join(str(error).split()) or type(error).__name__
     if not isinstance(error, Exception):
         text = f"raised {type(error).__name__}"
-    return with_memory_limit(text) if isinstance(error, MemoryError) or "MemoryError" in text else text
+    return with_memory_limit("MemoryError" if isinstance(error, MemoryError) and not str(error) else text)
 
 
 def with_memory_limit(text: str) -> str:
-    """What code from outside ended with, when it had no more memory."""
-    return f"{text}: its memory limit is {OUTSIDE_CODE_MB} MB"
+    """What code from outside ended with, and its limit if it had no more memory."""
+    lacks = any(said in text for said in _NO_MEMORY)
+    return f"{text}: its memory limit is {OUTSIDE_CODE_MB} MB" if lacks else text
 
 
 if __name__ == "__main__":

@@ -95,6 +95,13 @@ def bdp_packets(spec: EmulatorSpec) -> float:
     return bits / (8 * DATA_IP_BYTES)
 
 
+def refuse_dead(spec: EmulatorSpec) -> None:
+    """Raises InputError if a link loses everything, so that no window is better than another."""
+    for place, link in (("uplink", spec.uplink), ("downlink", spec.downlink)):
+        if link.loss == 1:
+            raise InputError(f"{spec.name}: {place}.loss is 1: nothing comes through, so no window is ideal")
+
+
 def refuse_unsearchable(spec: EmulatorSpec) -> None:
     """Raises InputError where `find_window` would; takes one of its runs, none where it has been searched."""
     if cache.load(spec, Path(__file__), OracleWindow) is None:
@@ -104,9 +111,7 @@ def refuse_unsearchable(spec: EmulatorSpec) -> None:
 
 def _bounds(spec: EmulatorSpec) -> tuple[int, int]:
     """The least and the largest window that a search tries."""
-    for place, link in (("uplink", spec.uplink), ("downlink", spec.downlink)):
-        if link.loss == 1:
-            raise InputError(f"{spec.name}: {place}.loss is 1: nothing comes through, so no window is ideal")
+    refuse_dead(spec)
     bdp = bdp_packets(spec)
     low = max(MIN_WINDOW_PACKETS, math.floor(bdp / SEARCH_FACTOR))
     high = math.ceil(bdp * SEARCH_FACTOR) + SEARCH_MARGIN_PACKETS

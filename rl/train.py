@@ -19,7 +19,7 @@ from ccgym.envs.errors import InputError
 from ccgym.envs.gym.engine.env_spaces import inputs_of
 from ccgym.envs.specs.emulator_spec import EmulatorSpec
 from ccgym.envs.specs.splits import Split
-from ccgym.oracle.window import find_windows, refuse_unsearchable
+from ccgym.oracle.window import find_windows, refuse_dead, refuse_unsearchable
 from ccgym.training.config import check_rollout_memory, trained_on
 from ccgym.training.device import CPU
 from ccgym.training.executors import open_executors
@@ -148,6 +148,8 @@ def _train(
     shape = find_shape(config)
     check_rollout_memory(config, inputs_of(shape.features))
     emulators, validation = links_to_train_on(config), links_to_validate_on("validation", config.validation)
+    for emulator in emulators:
+        refuse_dead(emulator.spec)
     for emulator in validation:
         refuse_unsearchable(emulator.spec)
     seen = _seen_links(config, [emulator.spec for emulator in emulators])

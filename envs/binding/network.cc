@@ -3,6 +3,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <cmath>
@@ -12,6 +13,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -151,6 +153,31 @@ FlowSpec make_flow(const std::string& scheme, double start_s, double stop_s, dou
                    const TrafficSpec& traffic) {
   return {scheme, checked_size("start_s", start_s), checked_end("stop_s", start_s, stop_s),
           checked_size("extra_delay_ms", extra_delay_ms), traffic};
+}
+
+// Of a pickled flow; times in nanoseconds.
+using FlowState =
+    std::tuple<std::string, double, double, double, int64_t, int64_t, int64_t, std::optional<int64_t>>;
+
+FlowState state_of(const FlowSpec& flow) {
+  const TrafficSpec& traffic = flow.traffic;
+  std::optional<int64_t> think_ns;
+  if (traffic.mean_think) think_ns = traffic.mean_think->count();
+  return {flow.scheme,
+          flow.start_s,
+          flow.stop_s,
+          flow.extra_delay_ms,
+          traffic.packets,
+          traffic.mean_on.count(),
+          traffic.mean_off.count(),
+          think_ns};
+}
+
+FlowSpec flow_of(const FlowState& state) {
+  const auto& [scheme, start_s, stop_s, extra_delay_ms, packets, on_ns, off_ns, think_ns] = state;
+  std::optional<Time> think;
+  if (think_ns) think = Time{*think_ns};
+  return {scheme, start_s, stop_s, extra_delay_ms, {packets, Time{on_ns}, Time{off_ns}, think}};
 }
 
 void bind_step_function(nb::module_& module) {
@@ -298,7 +325,10 @@ void bind_traffic(nb::module_& module) {
       .def_ro("scheme", &FlowSpec::scheme)
       .def_ro("start_s", &FlowSpec::start_s)
       .def_ro("stop_s", &FlowSpec::stop_s)
-      .def_ro("extra_delay_ms", &FlowSpec::extra_delay_ms);
+      .def_ro("extra_delay_ms", &FlowSpec::extra_delay_ms)
+      .def("__getstate__", &state_of)
+      .def("__setstate__",
+           [](FlowSpec* self, const FlowState& state) { new (self) FlowSpec{flow_of(state)}; });
 }
 
 }  // namespace

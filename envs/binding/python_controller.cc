@@ -53,10 +53,11 @@ std::string type_of(nb::handle value) {
   return nb::cast<std::string>(nb::handle{value.type()}.attr("__name__"));
 }
 
-// str(value); empty if its __str__ raises.
+// str(value), in which half a surrogate pair, which UTF-8 does not have, is escaped; empty if its __str__
+// raises.
 std::string text_of(nb::handle value) {
   try {
-    return nb::cast<std::string>(nb::str(value));
+    return nb::cast<std::string>(nb::str(value).attr("encode")("utf-8", "backslashreplace").attr("decode")());
   } catch (const nb::python_error&) {
     return "";
   }

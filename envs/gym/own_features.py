@@ -81,14 +81,19 @@ class Observer:
             given = np.asarray(made.observe(columns, actions.astype(np.float64)))
             if given.dtype.kind not in "fiub":
                 raise TypeError("complex numbers" if np.iscomplexobj(given) else f"no numbers: {given.dtype}")
-            seen: NDArray[np.float32] = given.astype(np.float32)
+            with np.errstate(over="ignore"):  # told below
+                seen: NDArray[np.float32] = given.astype(np.float32)
         if seen.shape != (len(raw), self._kind.size) or not np.isfinite(seen).all():
-            wrong = f"shape {seen.shape}" if seen.shape != (len(raw), self._kind.size) else "NaN or infinity"
+            wrong = f"shape {seen.shape}" if seen.shape != (len(raw), self._kind.size) else _not_finite(given)
             raise InputError(
                 f"features: {self._kind.__name__}.observe gave {wrong}, should give finite numbers of shape "
                 f"{(len(raw), self._kind.size)}"
             )
         return seen
+
+
+def _not_finite(given: NDArray[Any]) -> str:
+    return "numbers above float32, 3.4e+38" if np.isfinite(given).all() else "NaN or infinity"
 
 
 def own_features(kind: Any) -> type[OwnFeatures]:
@@ -100,7 +105,7 @@ def own_features(kind: Any) -> type[OwnFeatures]:
     size = getattr(kind, "size", None)
     if (
         not isinstance(kind, type)
-        or not isinstance(size, int)
+        or not isinstance(size, int | np.integer)
         or isinstance(size, bool)
         or not 1 <= size <= MOST_NUMBERS
         or not callable(getattr(kind, "observe", None))

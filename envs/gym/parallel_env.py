@@ -9,6 +9,7 @@ from ccgym.envs._core import Flow
 from ccgym.envs.errors import InputError, excerpt
 from ccgym.envs.specs.distributions import Emulators, Source, emulator_of, sources_of
 from gymnasium import spaces
+from gymnasium.utils import EzPickle
 from numpy.typing import NDArray
 from pettingzoo import ParallelEnv
 
@@ -24,7 +25,7 @@ _OF_PETTINGZOOS_TEST = {"options": 1}
 """Which every environment has to take."""
 
 
-class PathParallelEnv(ParallelEnv):  # type: ignore[misc]  # PettingZoo has no types
+class PathParallelEnv(ParallelEnv, EzPickle):  # type: ignore[misc]  # PettingZoo has no types
     """Several flows on one network path, each an agent that sets its own congestion window or rate.
 
     What an agent sees, does and earns is that of `PathEnv`; with one flow this is `PathEnv`, bit for bit. All
@@ -75,6 +76,16 @@ class PathParallelEnv(ParallelEnv):  # type: ignore[misc]  # PettingZoo has no t
             InputError: an argument is unknown or out of range, none of the flows learns, or the emulator or
                 its trace is broken.
         """
+        EzPickle.__init__(
+            self,
+            emulator=emulator,
+            flows=flows,
+            features=features,
+            actions=actions,
+            companion=companion,
+            reward=reward,
+            max_steps=max_steps,
+        )
         shared = _shared(flows)
         if not _is_count(max_steps):
             raise InputError(f"max_steps: {excerpt(max_steps)} is not a whole number of at least 1")

@@ -210,13 +210,14 @@ def carry_out(plan: Plan, folder: Path, planned: PlannedRun, backend: Backend) -
     try:
         metrics = _run(plan, planned, files, backend).total
     except MemoryError:
-        outside = planned.scheme.has_outside_code
-        return failed(planned, files, with_memory_limit("out of memory") if outside else OUT_OF_MEMORY)
+        return failed(planned, files, OUT_OF_MEMORY)
     except Exception as error:  # it must not cost the other runs
         if not is_of_system(error) and not isinstance(error, InputError | OutsideError):  # a bug of ours
             traceback.print_exc()
         reason = str(error) or type(error).__name__
-        return failed(planned, files, with_memory_limit(reason) if "MemoryError" in reason else reason)
+        if planned.scheme.has_outside_code:
+            reason = with_memory_limit(reason)
+        return failed(planned, files, reason)
     files.failure.unlink(missing_ok=True)
     return Outcome(planned, metrics, "")
 

@@ -8,7 +8,7 @@ import sys
 import time
 from collections import deque
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 
@@ -61,9 +61,8 @@ class _Worker:
                 outcome: Outcome = self.connection.recv()
                 return outcome
         except (EOFError, OSError):
-            self._process.join(EXIT_S)
-            self._process.kill()
-            self._process.join()
+            wait([self._process.sentinel], EXIT_S)
+            self._end_group()
             return self._failed(f"crashed: {_how_it_ended(self._process.exitcode)}")
         lasted_s = time.monotonic() - self._since_s
         asleep, cpu_s = self._processor_use()
@@ -78,6 +77,14 @@ class _Worker:
             self.end()
             return self._failed(f"stalled: no end after {self._limit_s:.0f} s of processor time")
         return None
+
+    def _end_group(self) -> None:
+        """Ends the worker and what its controllers have started; it has no group before it has begun."""
+        assert self._process.pid
+        with suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.kill()
+        self._process.join()
 
     def _processor_use(self) -> tuple[bool, float]:
         """Whether the worker is asleep, and its processor time in s; (False, 0) if it has ended."""
@@ -97,9 +104,8 @@ class _Worker:
         return self._process.is_alive()
 
     def end(self) -> None:
-        """Ends the worker at once."""
-        self._process.kill()
-        self._process.join()
+        """Ends the worker at once, and what its controllers have started."""
+        self._end_group()
         self.connection.close()
 
 
@@ -135,6 +141,7 @@ def run_in_workers(plan: Plan, folder: Path, planned_runs: list[PlannedRun]) -> 
 
 def _serve(connection: Connection, plan: Plan, folder: Path, workers: int) -> None:
     """The worker's side: runs what it receives until the connection is closed."""
+    os.setpgid(0, 0)  # with all that controllers start
     limit_own_memory(1 / workers)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     if (parent := multiprocessing.parent_process()) is not None:

@@ -74,6 +74,26 @@ def test_memory_is_limited_as_for_a_score_and_only_theirs(tmp_path: Path, emulat
     assert "its memory limit is 1024 MB" in failure["reason"]
 
 
+def test_a_library_that_finds_no_memory_says_what_its_limit_is(
+    tmp_path: Path, emulators: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    begin = "raise ImportError('libbig.so: failed to map segment from shared object')\n"
+    assert evaluate(write(tmp_path, begin + AIMD), emulators, tmp_path / "out") == 2
+    assert "failed to map segment from shared object" in (said := capsys.readouterr().err)
+    assert "its memory limit is 1024 MB" in said
+
+
+def test_what_a_controller_started_ends_with_its_worker(tmp_path: Path, emulators: str) -> None:
+    start = f"open({str(tmp_path / 'pids')!r}, 'a').write(f'{{Popen([\"sleep\", \"300\"]).pid}}\\n')"
+    source = AIMD.replace("10.0, None\n", f"10.0, None\n        {start}\n", 1)
+    scheme = write(tmp_path, f"from subprocess import Popen\n{source}")
+    assert evaluate(scheme, emulators, tmp_path / "out") == 0
+    started = [int(pid) for pid in (tmp_path / "pids").read_text().split()]
+    assert len(started) > 1
+    for pid in started:
+        assert not Path(f"/proc/{pid}/stat").exists() or " Z " in Path(f"/proc/{pid}/stat").read_text()
+
+
 def test_another_file_is_another_scheme(
     tmp_path: Path, emulators: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -265,3 +265,10 @@ def test_looking_at_a_file_does_not_run_it_here(tmp_path: Path) -> None:
     assert not hasattr(sys, "here")
     with pytest.raises(InputError, match="crashed: exit code 0"):
         select_schemes(write(tmp_path, "import os\nos._exit(0)"))
+
+
+def test_half_a_character_in_an_exception_is_escaped(tmp_path: Path) -> None:
+    raising = "raise ValueError('a\\udcffb')\n        if ack.lost:"
+    scheme = write(tmp_path, AIMD.replace("if ack.lost:", raising))
+    with pytest.raises(RuntimeError, match=r"on_ack raised ValueError: a\\udcffb"):
+        run(scheme)

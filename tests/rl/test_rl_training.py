@@ -142,6 +142,16 @@ def test_a_dead_link_to_validate_on_is_refused_before_the_training(
     assert not (tmp_path / "run").exists()
 
 
+def test_a_link_that_loses_everything_is_refused_before_the_training(
+    tiny_config: TinyConfig, tmp_path: Path
+) -> None:
+    link = "{rate_mbps: 5, loss: 1}"
+    (tmp_path / "dead.yaml").write_text(f"emulators: [{{name: a, delay_ms: 5, uplink: {link}}}]")
+    with pytest.raises(InputError, match=r"a: uplink\.loss is 1"):
+        train_in(tmp_path / "run", tiny_config(algo="ppo", emulators=f"file:{tmp_path / 'dead.yaml'}"))
+    assert not (tmp_path / "run").exists()
+
+
 def test_a_policy_of_another_kind_is_no_start(tiny_config: TinyConfig, tmp_path: Path) -> None:
     def starting(**options: Any) -> RlConfig:
         return tiny_config(**FROM_POLICY | {"algo": "ppo"} | options)

@@ -11,6 +11,7 @@ from ccgym.envs.errors import InputError
 from ccgym.envs.gym.own_features import AuroraFeatures, FeaturesObservation, ScaleFreeFeatures
 from ccgym.envs.gym.path_env import PathEnv
 from ccgym.envs.gym.vector_env import PathVectorEnv
+from numpy.typing import NDArray
 
 PATHS = [
     "calibrated/nepal",
@@ -164,3 +165,20 @@ def test_what_are_no_real_numbers_is_refused(value: Any, complaint: str) -> None
 
     with pytest.raises(InputError, match=f"observe raised TypeError: {complaint}"):
         PathEnv(features=Waves, actions="rate").reset(seed=1)
+
+
+def test_a_size_of_numpy_is_a_size_and_what_is_too_large_is_told() -> None:
+    class Large:
+        size = np.int64(2)
+
+        def __init__(self, flows: int) -> None:
+            self.flows = flows
+
+        def observe(self, raw: Any, action: Any) -> NDArray[np.float64]:
+            return np.full((self.flows, 2), 1e300)
+
+    env = PathEnv(features=Large)  # type: ignore[arg-type]
+    with pytest.raises(
+        InputError, match=r"observe gave numbers above float32, 3\.4e\+38, should"
+    ):
+        env.reset(seed=1)

@@ -1,5 +1,6 @@
 """Several learning flows on one path: PettingZoo's contract, and agreement with the single environment."""
 
+import copy
 import pickle
 import warnings
 from typing import Any
@@ -228,3 +229,15 @@ def test_a_bad_argument_is_told_in_one_line(arguments: dict[str, Any], message: 
     with pytest.raises(InputError) as caught:
         PathParallelEnv(**arguments)
     assert str(caught.value) == message
+
+
+@pytest.mark.parametrize("flows", [2, [*JOINING, Flow(bytes=30_000, mean_think_s=0.1)]])
+def test_a_copy_is_a_new_path_of_the_same_arguments(flows: Any) -> None:
+    env = PathParallelEnv(emulator=SHARED, flows=flows, max_steps=60)
+    told = []
+    for each in (env, copy.deepcopy(env), pickle.loads(pickle.dumps(env))):
+        steps = [each.reset(seed=3)[0]]
+        while each.agents:
+            steps.append(each.step(dict.fromkeys(each.agents, STAY))[0])
+        told.append(str(steps))
+    assert told[0] == told[1] == told[2]
