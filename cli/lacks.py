@@ -11,7 +11,6 @@ def lack_of(error: BaseException) -> str:
     """Returns what the system has refused (memory, processes, files), or "" if the error is another one."""
     if isinstance(error, OSError) and error.errno in _LACKS:
         return error.strerror or "no memory"
-    refused = isinstance(error, ImportError | RuntimeError) and any(
-        said in str(error) for said in _ALSO_NO_MEMORY
-    )
+    theirs = type(error) is RuntimeError or isinstance(error, ImportError)  # ours are of classes of their own
+    refused = theirs and any(said in str(error) for said in _ALSO_NO_MEMORY)
     return "out of memory" if refused or isinstance(error, MemoryError) else ""

@@ -102,6 +102,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     args = None
     try:
         args = build_parser().parse_args(_encodable(sys.argv[1:] if argv is None else argv))
+        if not _has_current_folder():  # which the processes of a command would look for
+            return _complain(
+                args.command, "the current folder has been deleted: go to another one", BAD_INPUT
+            )
         return _run(args)
     except BrokenPipeError:
         # The reader has gone; without this, the interpreter's own flush at exit would complain as well.
@@ -125,6 +129,14 @@ def _run(args: argparse.Namespace) -> int:
         code: int = args.run(args)
         sys.stdout.flush()
         return code
+
+
+def _has_current_folder() -> bool:
+    try:
+        Path.cwd()
+    except FileNotFoundError:
+        return False
+    return True
 
 
 def _open_standard_streams() -> None:

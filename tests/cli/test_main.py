@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from ccgym.agents.shipped import policy_path
 from ccgym.cli import main as command_line
+from ccgym.cli.lacks import lack_of
 from ccgym.cli.measuring.reproduce import FORMER_NAMES
 from ccgym.configs import config_files
 from ccgym.envs.errors import InputError, OutsideError
@@ -367,3 +368,33 @@ def test_bad_arguments_are_answered_before_the_large_libraries_are_imported(tmp_
         "config: indigo2\nsettings: {monitored: nothing}\nsearch: {seed: {low: 1, high: 2}}\n"
     )
     subprocess.run([sys.executable, "-c", JUDGED, str(tmp_path)], check=True)
+
+
+GONE = """
+import os, sys
+from pathlib import Path
+os.chdir(sys.argv[1])
+Path(sys.argv[1]).rmdir()
+from ccgym.cli.main import main
+sys.exit(main(sys.argv[2:]))
+"""
+
+
+def test_a_current_folder_that_is_gone_is_told_in_one_line(tmp_path: Path) -> None:
+    (gone := tmp_path / "gone").mkdir()
+    argv = ["eval", "--schemes", "cubic", "--emulators", "calibrated/india", "--out", str(tmp_path / "out")]
+    done = subprocess.run(
+        [sys.executable, "-c", GONE, str(gone), *argv],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        check=False,
+    )
+    assert done.returncode == 2
+    assert done.stderr == "ccgym eval: the current folder has been deleted: go to another one\n"
+
+
+def test_what_code_from_outside_lacks_is_not_told_as_the_systems() -> None:
+    said = "libbig.so: failed to map segment from shared object"
+    assert lack_of(ImportError(said)) == lack_of(RuntimeError(said)) == "out of memory"
+    assert lack_of(OutsideError(said)) == ""

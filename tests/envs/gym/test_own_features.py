@@ -178,7 +178,5 @@ def test_a_size_of_numpy_is_a_size_and_what_is_too_large_is_told() -> None:
             return np.full((self.flows, 2), 1e300)
 
     env = PathEnv(features=Large)  # type: ignore[arg-type]
-    with pytest.raises(
-        InputError, match=r"observe gave numbers above float32, 3\.4e\+38, should"
-    ):
+    with pytest.raises(InputError, match=r"observe gave numbers above float32, 3\.4e\+38, should"):
         env.reset(seed=1)
