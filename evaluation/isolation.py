@@ -25,8 +25,8 @@ from ccgym.envs.outside_files import parse_json
 
 MOST_ANSWER_MB = 16
 """The most that is read of an answer: code from outside may write to the same pipe."""
-_NO_MEMORY = ("MemoryError", "Unable to allocate", "failed to map segment")
-"""Of Python, numpy and the loader of libraries."""
+_NO_MEMORY = ("MemoryError", "Unable to allocate", "failed to map segment", "bad_alloc", "out of memory")
+"""Of Python, numpy, the loader of libraries, C++ and us."""
 _NEAR_LIMIT = 0.8
 _READ_BYTES = 1 << 16
 

@@ -210,7 +210,8 @@ def carry_out(plan: Plan, folder: Path, planned: PlannedRun, backend: Backend) -
     try:
         metrics = _run(plan, planned, files, backend).total
     except MemoryError:
-        return failed(planned, files, OUT_OF_MEMORY)
+        outside = planned.scheme.has_outside_code  # its own, or the log of what it sent
+        return failed(planned, files, with_memory_limit(OUT_OF_MEMORY) if outside else OUT_OF_MEMORY)
     except Exception as error:  # it must not cost the other runs
         if not is_of_system(error) and not isinstance(error, InputError | OutsideError):  # a bug of ours
             traceback.print_exc()

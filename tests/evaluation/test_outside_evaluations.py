@@ -74,6 +74,15 @@ def test_memory_is_limited_as_for_a_score_and_only_theirs(tmp_path: Path, emulat
     assert "its memory limit is 1024 MB" in failure["reason"]
 
 
+def test_a_controller_that_floods_is_told_its_limit_as_well(tmp_path: Path, emulators: str) -> None:
+    scheme = write(tmp_path, AIMD.replace("+= len(ack.acked) / self.cwnd_packets", "= 1e9"))
+    out = tmp_path / "out"
+    assert evaluate(scheme, emulators, out) == 1
+    (failure,) = json.loads((out / "summary.json").read_text())["failures"]
+    assert failure["reason"].startswith("out of memory: what it sent is more than its log can hold")
+    assert failure["reason"].endswith("its memory limit is 1024 MB")
+
+
 def test_a_library_that_finds_no_memory_says_what_its_limit_is(
     tmp_path: Path, emulators: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
