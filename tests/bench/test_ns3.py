@@ -3,9 +3,7 @@
 import os
 import signal
 import subprocess
-import sys
-import time
-from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +11,7 @@ import pytest
 from ccgym.bench import ns3
 from ccgym.envs.errors import InputError, OutsideError
 from ccgym.envs.specs.emulator_spec import EmulatorSpec, LinkSpec
+from ccgym.tests.processes import CCGYM, all_processes, command_of, wait_until
 
 
 @pytest.mark.skipif(not ns3._HEADER.is_file(), reason="libns3-dev is not installed")
@@ -55,37 +54,27 @@ def test_a_machine_without_ns3_is_told_how_to_get_it(tmp_path: Path, monkeypatch
 @pytest.mark.skipif(not ns3._HEADER.is_file(), reason="libns3-dev is not installed")
 @pytest.mark.parametrize("running", ["cc1plus", "ns3_dumbbell"])
 def test_a_command_that_is_ended_leaves_neither_compiler_nor_simulator(running: str, tmp_path: Path) -> None:
-    ccgym = [sys.executable, "-c", "import sys; from ccgym.cli.main import main; sys.exit(main())"]
-    command = [*ccgym, "reproduce", "ns3-cross-validation", "--seconds", "3600"]
+    command = [*CCGYM, "reproduce", "ns3-cross-validation", "--seconds", "3600"]
     environment = {**os.environ, "TMPDIR": str(tmp_path)}
     with subprocess.Popen(
         command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment
     ) as process:
         try:
-            _wait_for(lambda: running in _programs_within(tmp_path), running)
+            wait_until(lambda: running in _programs_given(tmp_path), running, 120)
             process.terminate()
             assert process.wait(30) == 128 + signal.SIGTERM
         finally:
             process.kill()
     # What g++ has started is killed, but not awaited.
-    _wait_for(lambda: _programs_within(tmp_path) == [], f"the end of {running}")
+    wait_until(lambda: _programs_given(tmp_path) == [], f"the end of {running}", 120)
     assert list(tmp_path.iterdir()) == []
 
 
-def _wait_for(condition: Callable[[], bool], what: str, timeout_s: float = 120) -> None:
-    deadline = time.monotonic() + timeout_s
-    while not condition():
-        assert time.monotonic() < deadline, f"{what}: not within {timeout_s:g} s"
-        time.sleep(0.01)
-
-
-def _programs_within(folder: Path) -> list[str]:
+def _programs_given(folder: Path) -> list[str]:
     """The names of all that runs with a path within the folder among its arguments; a zombie has none."""
     names = []
-    for process in Path("/proc").glob("[0-9]*"):
-        try:
-            if str(folder).encode() in (process / "cmdline").read_bytes():
-                names.append((process / "comm").read_text().strip())
-        except (FileNotFoundError, ProcessLookupError):
-            continue  # has ended meanwhile
+    for pid in all_processes():
+        with suppress(OSError):  # it has just ended
+            if str(folder) in command_of(pid):
+                names.append(Path(f"/proc/{pid}/comm").read_text().strip())
     return names

@@ -5,7 +5,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -15,9 +14,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from ccgym.tests.processes import CCGYM
 from safetensors.numpy import load_file
 
-CCGYM = [sys.executable, "-c", "import sys; from ccgym.cli.main import main; sys.exit(main())"]
 KILLS = int(os.environ.get("CCGYM_KILLS", "4"))
 """Of all kinds of work together."""
 MOST_SECONDS = 600

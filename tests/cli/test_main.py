@@ -16,6 +16,7 @@ from ccgym.cli.measuring.reproduce import FORMER_NAMES
 from ccgym.configs import config_files
 from ccgym.envs.errors import InputError, OutsideError
 from ccgym.experiments.catalogue import EXPERIMENTS
+from ccgym.tests.processes import CCGYM, MOST_SECONDS
 
 CLI = Path(command_line.__file__).parent
 
@@ -85,7 +86,9 @@ sys.exit(main(["report", "nothing"]))
 
 
 def test_an_interrupted_import_is_one_line() -> None:
-    done = subprocess.run([sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, check=False, timeout=MOST_SECONDS
+    )
     assert (done.returncode, done.stderr) == (130, "ccgym report: interrupted\n")
 
 
@@ -119,9 +122,10 @@ def test_what_the_system_refuses_is_a_failure_in_one_line(
 
 @pytest.mark.slow
 def test_too_little_memory_for_the_imports_is_one_line() -> None:
-    program = "import sys; from ccgym.cli.main import main; sys.exit(main())"
-    command = f"ulimit -v 60000; {shlex.join([sys.executable, '-c', program, 'report', 'nothing'])}"
-    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+    command = f"ulimit -v 60000; {shlex.join([*CCGYM, 'report', 'nothing'])}"
+    done = subprocess.run(
+        ["bash", "-c", command], capture_output=True, text=True, check=False, timeout=MOST_SECONDS
+    )
     assert done.returncode == 1
     assert done.stderr.count("\n") == 1
     assert "emory" in done.stderr  # ours, or that of the library that found none
@@ -130,23 +134,22 @@ def test_too_little_memory_for_the_imports_is_one_line() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
 def test_closed_streams_lead_nowhere(closed: str, tmp_path: Path) -> None:
-    program = "import sys; from ccgym.cli.main import main; sys.exit(main())"
-    words = [sys.executable, "-c", program, "trace", "constant", "--rate-mbps", "6", "--out", f"{tmp_path}/t"]
-    command = f"{shlex.join(words)} {closed}"
-    done = subprocess.run(["bash", "-c", command], capture_output=True, check=False)
+    words = ["trace", "constant", "--rate-mbps", "6", "--out", f"{tmp_path}/t"]
+    command = f"{shlex.join([*CCGYM, *words])} {closed}"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, check=False, timeout=MOST_SECONDS)
     assert (done.returncode, done.stderr) == (0, b"")
     assert (tmp_path / "t").read_text() == "2\n"
 
 
 def test_a_name_that_the_terminal_cannot_show_is_shown_in_other_characters(tmp_path: Path) -> None:
     words = ["trace", "constant", "--rate-mbps", "6", "--out", f"{tmp_path}/道.trace"]
-    program = "import sys; from ccgym.cli.main import main; sys.exit(main())"
     done = subprocess.run(
-        [sys.executable, "-c", program, *words],
+        [*CCGYM, *words],
         env={**os.environ, "PYTHONIOENCODING": "ascii"},
         capture_output=True,
         text=True,
         check=False,
+        timeout=MOST_SECONDS,
     )
     assert (done.returncode, done.stderr) == (0, "")
     assert "\\u9053.trace: 6 Mbit/s" in done.stdout
@@ -154,19 +157,18 @@ def test_a_name_that_the_terminal_cannot_show_is_shown_in_other_characters(tmp_p
 
 @pytest.mark.slow
 def test_a_name_that_is_not_in_utf_8_goes_through_or_is_refused_in_one_line(tmp_path: Path) -> None:
-    program = "import sys; from ccgym.cli.main import main; sys.exit(main())"
     odd = os.fsdecode(b"odd\xff")
     shutil.copy(policy_path("indigo2"), tmp_path / f"{odd}.safetensors")
-    flight = ["eval", "--emulators", "calibrated/nepal", "--seconds", "1", "--out"]
+    evaluation = ["eval", "--emulators", "calibrated/nepal", "--seconds", "1", "--out"]
     for words, code in (
-        ([*flight, odd, "--schemes", "fixed:3"], 0),
+        ([*evaluation, odd, "--schemes", "fixed:3"], 0),
         (["report", odd], 0),
-        ([*flight, "out", "--schemes", f"policy:{odd}.safetensors"], 2),
+        ([*evaluation, "out", "--schemes", f"policy:{odd}.safetensors"], 2),
         (["train", "--algo", "ppo", "--init", f"{odd}.safetensors"], 2),
     ):
         done = subprocess.run(
-            [sys.executable, "-c", program, *words],
-            cwd=tmp_path, capture_output=True, text=True, check=False,
+            [*CCGYM, *words],
+            cwd=tmp_path, capture_output=True, text=True, check=False, timeout=MOST_SECONDS,
         )  # fmt: skip
         assert done.returncode == code, done.stderr
         assert "Traceback" not in done.stderr
@@ -261,7 +263,12 @@ def test_every_module_with_a_command_is_listed() -> None:
 def test_the_command_line_is_built_without_the_heavy_packages() -> None:
     program = "import sys; from ccgym.cli.main import build_parser; build_parser(); print(*sys.modules)"
     loaded = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60, cwd="/"
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=MOST_SECONDS,
+        cwd="/",
     )
     assert not {"torch", "numpy", "matplotlib", "gymnasium"} & set(loaded.stdout.split())
 
@@ -273,7 +280,7 @@ def test_a_reader_that_leaves_early_brings_no_traceback() -> None:
         capture_output=True,
         text=True,
         check=True,
-        timeout=60,
+        timeout=MOST_SECONDS,
     )
     # 0: all of it was in the pipe already when the reader left.
     assert pipe.stdout.strip() in {"0", "141"}
@@ -287,7 +294,7 @@ def test_a_backend_of_a_notebook_that_is_not_here_is_no_matter() -> None:
         env={**os.environ, "MPLBACKEND": "module://matplotlib_inline.backend_inline"},
         stdout=subprocess.DEVNULL,
         check=True,
-        timeout=60,
+        timeout=MOST_SECONDS,
     )
 
 
@@ -317,7 +324,7 @@ def test_help_says_how_to_ask_for_links_drawn_at_random(
     assert "random:" in capsys.readouterr().out
 
 
-JUDGED = """import sys
+REFUSED = """import sys
 from ccgym.cli.main import main
 out, begun, odd = sys.argv[1] + "/out", sys.argv[1] + "/begun", sys.argv[1] + "/odd.yaml"
 sys.argv[1:] = []
@@ -367,7 +374,7 @@ def test_bad_arguments_are_answered_before_the_large_libraries_are_imported(tmp_
     (tmp_path / "odd.yaml").write_text(
         "config: indigo2\nsettings: {monitored: nothing}\nsearch: {seed: {low: 1, high: 2}}\n"
     )
-    subprocess.run([sys.executable, "-c", JUDGED, str(tmp_path)], check=True)
+    subprocess.run([sys.executable, "-c", REFUSED, str(tmp_path)], check=True, timeout=MOST_SECONDS)
 
 
 GONE = """
@@ -389,6 +396,7 @@ def test_a_current_folder_that_is_gone_is_told_in_one_line(tmp_path: Path) -> No
         text=True,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
         check=False,
+        timeout=MOST_SECONDS,
     )
     assert done.returncode == 2
     assert done.stderr == "ccgym eval: the current folder has been deleted: go to another one\n"

@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import yaml
+from ccgym.tests.processes import MOST_SECONDS
 from ccgym.tests.training.conftest import EMULATORS, TINY
 
 CHOSEN_BY_MAKER: list[dict[str, str]] = [
@@ -59,7 +60,10 @@ def weights_under(
 ) -> list[str]:
     """Of all architectures in one process: what it imports takes longer than the trainings."""
     argv = [sys.executable, "-c", TRAIN, str(runs), json.dumps(chosen), *map(str, configs)]
-    done = subprocess.run(argv, capture_output=True, text=True, check=True, env={**os.environ, **forced})
+    environment = {**os.environ, **forced}
+    done = subprocess.run(
+        argv, capture_output=True, text=True, check=True, env=environment, timeout=MOST_SECONDS
+    )
     lines = [line for line in done.stdout.splitlines() if line.startswith("weights ")]
     assert len(lines) == len(configs)
     return lines

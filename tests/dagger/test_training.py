@@ -5,7 +5,6 @@ import math
 import shutil
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -16,6 +15,7 @@ import torch
 import yaml
 from ccgym.dagger.train import criterion_of, train
 from ccgym.envs.errors import InputError
+from ccgym.tests.processes import CCGYM, wait_until
 from ccgym.tests.training.conftest import tiny_config_in
 from ccgym.training.config import TrainingConfig, load_config, save_config
 from ccgym.training.runs.run_directory import RunDirectory
@@ -164,17 +164,15 @@ def test_killed_or_interrupted_process_resumes_exactly(
 ) -> None:
     config, wanted = unhurt
     save_config(config, tmp_path / "config.yaml")
-    program = "import sys; from ccgym.cli.main import main; sys.exit(main())"
-    command = [sys.executable, "-c", program, "train", "--config", str(tmp_path / "config.yaml")]
-    process = subprocess.Popen([*command, "--out", str(tmp_path / "hurt")])
+    command = [*CCGYM, "train", "--config", str(tmp_path / "config.yaml"), "--out", str(tmp_path / "hurt")]
     log = tmp_path / "hurt" / "metrics.jsonl"
-    deadline_s = time.monotonic() + 120
-    while not (log.exists() and len(log.read_text().splitlines()) >= 3):
-        assert process.poll() is None
-        assert time.monotonic() < deadline_s
-        time.sleep(0.01)
-    process.send_signal(sign)
-    assert process.wait(60) == exit_code
+    with subprocess.Popen(command) as process:
+        try:
+            wait_until(lambda: log.exists() and log.read_text().count("\n") >= 3, "three iterations", 120)
+            process.send_signal(sign)
+            assert process.wait(60) == exit_code
+        finally:
+            process.kill()
     assert RunDirectory(tmp_path / "hurt", TrainingConfig).load().iterations < 12
     train_in(tmp_path / "hurt", config, resume=True)
     assert_same_bits(wanted, weights(tmp_path / "hurt"))

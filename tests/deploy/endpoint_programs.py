@@ -2,32 +2,33 @@
 
 import json
 import os
+import random
 import signal
 import socket
 import subprocess
-import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
+
+from ccgym.tests.processes import wait_until
 
 PROGRAMS = Path(__file__).resolve().parents[2] / "deploy" / "bin"
 SENDER, RECEIVER = str(PROGRAMS / "ccgym-sender"), str(PROGRAMS / "ccgym-receiver")
 
 
 def free_port() -> int:
-    """A UDP port nobody uses now, on IPv4 and IPv6."""
-    with socket.socket(socket.AF_INET6, socket.SOCK_DGRAM) as probe:
-        probe.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
-        probe.bind(("::", 0))
-        return int(probe.getsockname()[1])
+    """A UDP port nobody uses now, on IPv4 and IPv6.
 
-
-def wait_until(condition: Callable[[], bool], what: str, timeout_s: float = 10) -> None:
-    deadline = time.monotonic() + timeout_s
-    while not condition():
-        assert time.monotonic() < deadline, f"{what} took more than {timeout_s} s"
-        time.sleep(0.01)
+    The kernel gives it to nobody who binds to any port: no other test gets it before it is used.
+    """
+    first_of_kernel = int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
+    while True:
+        port = random.SystemRandom().randrange(2000, max(first_of_kernel, 10_000))
+        with socket.socket(socket.AF_INET6, socket.SOCK_DGRAM) as probe, suppress(OSError):
+            probe.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
+            probe.bind(("::", port))
+            return port
 
 
 def is_gone(group: int) -> bool:
@@ -58,7 +59,7 @@ def receiver(port: int, *options: str, prefix: Sequence[str] = ()) -> Iterator[s
     """A receiver that listens."""
     with running([*prefix, RECEIVER, str(port), *options]) as process:
         wait_until(lambda: listens(process.pid, port) or process.poll() is not None, "listening")
-        assert process.poll() is None, process.communicate()[1]
+        assert process.poll() is None, process.communicate(timeout=60)[1]
         yield process
 
 

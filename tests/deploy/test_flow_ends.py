@@ -6,8 +6,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from ccgym.tests.processes import wait_until
 
-from .endpoint_programs import SENDER, free_port, is_gone, receiver, run_flow, running, wait_until
+from .endpoint_programs import SENDER, free_port, is_gone, receiver, run_flow, running
 
 
 def await_flow(listening: "subprocess.Popen[str]") -> None:
@@ -48,7 +49,7 @@ def test_a_sender_outlives_its_receiver(tmp_path: Path) -> None:
         await_flow(listening)
         listening.send_signal(signal.SIGKILL)
         assert sending.wait(timeout=10) == 0
-        assert sending.communicate()[1] == ""
+        assert sending.communicate(timeout=60)[1] == ""
     assert json.loads(stats.read_text())["acked_packets"] > 100
 
 
@@ -79,7 +80,7 @@ def test_a_receiver_that_never_comes_is_named_and_nothing_is_left() -> None:
     port = free_port()
     with running([SENDER, "127.0.0.1", str(port), "--scheme", "copa"]) as sending:
         assert sending.wait(timeout=60) == 1
-        _, complaint = sending.communicate()
+        _, complaint = sending.communicate(timeout=60)
         assert is_gone(sending.pid)
     assert complaint == (
         f"ccgym-sender: no answer from 127.0.0.1:{port} after 10 tries: "

@@ -9,8 +9,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from ccgym.tests.processes import wait_until
+
 from . import wire_format as wire
-from .endpoint_programs import SENDER, free_port, receiver, run_sender, running, wait_until
+from .endpoint_programs import SENDER, free_port, receiver, run_sender, running
 
 FLOW = 0x1122334455667788
 UDP_SEGMENT = 103
@@ -202,7 +204,7 @@ def test_the_sender_believes_only_acks_of_its_flow(tmp_path: Path) -> None:
         with running(argv) as sending:
             acked, ignored = play_a_hostile_receiver(sock)
             assert sending.wait(timeout=20) == 0
-            assert sending.communicate()[1] == ""
+            assert sending.communicate(timeout=60)[1] == ""
     stats = json.loads(stats_file.read_text())
     assert stats["ignored_datagrams"] == ignored
     assert stats["acked_packets"] == acked

@@ -2,7 +2,6 @@
 
 import signal
 import subprocess
-import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -10,8 +9,7 @@ from pathlib import Path
 import pytest
 from ccgym.cli.main import main
 from ccgym.deploy import quic
-
-from .endpoint_programs import wait_until
+from ccgym.tests.processes import CCGYM, is_running, wait_until
 
 
 @pytest.fixture
@@ -32,15 +30,6 @@ def cargo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None
         monkeypatch.setenv("PATH", f"{program.parent}:/usr/bin:/bin")
 
     return write
-
-
-def is_running(process: int) -> bool:
-    """False for a zombie as well: it has ended, and stays until its parent, here init, takes note."""
-    try:
-        status = Path(f"/proc/{process}/stat").read_text()
-    except (FileNotFoundError, ProcessLookupError):
-        return False
-    return status.rpartition(")")[2].split()[0] != "Z"
 
 
 def installed_files(cache: Path) -> set[str]:
@@ -107,8 +96,7 @@ def test_a_build_that_is_ended_leaves_nothing(
 ) -> None:
     compiling = tmp_path / "compiling"
     cargo(f"sleep 60 & echo $! >{compiling}.new; mv {compiling}.new {compiling}; wait")
-    ccgym = [sys.executable, "-c", "import sys; from ccgym.cli.main import main; sys.exit(main())"]
-    command = [*ccgym, "schemes", "install", "quic-cubic"]
+    command = [*CCGYM, "schemes", "install", "quic-cubic"]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         wait_until(compiling.exists, "compiling", 60)
         process.terminate()

@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 from ccgym.deploy.export import export_scheme
+from ccgym.tests.processes import wait_until
 
-from .endpoint_programs import free_port, is_gone, running, wait_until
+from .endpoint_programs import free_port, is_gone, running
 
 BARE = ["env", "-i", "PATH=/usr/bin:/bin"]
 NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] if os.geteuid() == 0 else []
@@ -77,7 +78,7 @@ def pantheon_schemes_test(as_executed: Callable[[str], list[str]]) -> None:
             for process in (first, second):
                 process.wait(timeout=5)
                 assert is_gone(process.pid)
-                assert process.communicate() == ("", "")
+                assert process.communicate(timeout=60) == ("", "")
 
 
 def test_pantheons_scheme_test_passes(wrapper: str) -> None:

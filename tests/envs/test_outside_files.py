@@ -23,6 +23,7 @@ from ccgym.envs.outside_files import (
     replace_file,
     replaced,
 )
+from ccgym.tests.processes import MOST_SECONDS
 
 BOMB = "a0: &a0 [1,1,1,1,1,1,1,1,1,1]\n" + "".join(
     f"a{i}: &a{i} [{','.join([f'*a{i - 1}'] * 10)}]\n" for i in range(1, 9)
@@ -197,7 +198,7 @@ def test_what_a_killed_process_has_left_of_a_file_goes(tmp_path: Path) -> None:
         "import os; from pathlib import Path; from ccgym.envs.outside_files import replaced\n"
         f"with replaced(Path({str(tmp_path)!r}, 'file')) as fresh: fresh.touch(); os.kill(os.getpid(), 9)"
     )
-    subprocess.run([sys.executable, "-c", killing], check=False)
+    subprocess.run([sys.executable, "-c", killing], check=False, timeout=MOST_SECONDS)
     assert len(list(tmp_path.iterdir())) == 1
     with replaced(tmp_path / "file") as fresh:
         fresh.write_text("whole")
@@ -247,7 +248,7 @@ def test_what_a_killed_process_has_left_goes_with_the_next_file_written(tmp_path
 
     writer = multiprocessing.get_context("fork").Process(target=replace_file, args=(tmp_path / "out", hang))
     writer.start()
-    writer.join()
+    writer.join(MOST_SECONDS)
     assert len(list(tmp_path.iterdir())) == 1  # nobody could have removed it
     replace_file(tmp_path / "other", lambda fresh: fresh.write_text("whole"))
     assert [left.name for left in tmp_path.iterdir()] == ["other"]
@@ -259,7 +260,7 @@ def test_a_file_that_another_process_writes_stays(tmp_path: Path) -> None:
             target=replace_file, args=(tmp_path / "other", lambda theirs: theirs.write_text("theirs"))
         )
         other.start()
-        other.join()
+        other.join(MOST_SECONDS)
         fresh.write_text("ours")
 
     replace_file(tmp_path / "out", write)

@@ -4,10 +4,7 @@ import hashlib
 import json
 import os
 import shutil
-import signal
 import subprocess
-import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +16,11 @@ from ccgym.cli.main import main
 from ccgym.envs.specs.digest import spec_digest
 from ccgym.envs.specs.emulators import select_emulators
 from ccgym.evaluation.dataset.episodes import RAW_FEATURES
+from ccgym.tests.processes import CCGYM, wait_until
 
 from .test_python_schemes import AIMD, write
 
 pytestmark = pytest.mark.slow
-CCGYM = (sys.executable, "-c", "import sys; from ccgym.cli.main import main; sys.exit(main())")
 EVEN = "field/12mbps-30ms-90kb"
 """An opportunity each ms: wherever a run begins in its schedule, it meets the same."""
 
@@ -119,13 +116,12 @@ def test_its_environment_is_recovered(made: Path) -> None:
 def test_goes_on_after_a_kill(made: Path, tmp_path: Path) -> None:
     folder = tmp_path / "out"
     argv = ["dataset", "--schemes", "copa,fixed:10", "--emulators", "random:train:3", "--workers", "1"]
-    process = subprocess.Popen([*CCGYM, *argv, "--out", str(folder)], stderr=subprocess.DEVNULL)
-    deadline = time.monotonic() + 60
-    while not list(folder.glob("flights/*.npz")) and process.poll() is None:
-        assert time.monotonic() < deadline
-        time.sleep(0.001)
-    process.send_signal(signal.SIGKILL)
-    process.wait()
+    with subprocess.Popen([*CCGYM, *argv, "--out", str(folder)], stderr=subprocess.DEVNULL) as process:
+        try:
+            kept = folder / "flights"
+            wait_until(lambda: bool(list(kept.glob("*.npz"))) or process.poll() is not None, "an episode")
+        finally:
+            process.kill()
     (folder / ".data-left").mkdir()  # as one leaves that is killed at the end
     assert make(folder) == 0
     assert sha256(folder) == sha256(made)

@@ -1,16 +1,16 @@
 """Code from outside, and what becomes of it."""
 
 import os
-import re
 import signal
 import subprocess
 import sys
-import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from ccgym.evaluation import isolation
 from ccgym.evaluation.isolation import CandidateError, IsolatedCall, call_isolated
+from ccgym.tests.processes import MOST_SECONDS, all_processes, command_of, wait_until
 
 pytestmark = pytest.mark.slow
 
@@ -48,9 +48,9 @@ def test_answers(capfd: pytest.CaptureFixture[str]) -> None:
     assert capfd.readouterr() == ("", "")
 
 
-def test_an_answer_waits_for_nothing_that_code_from_outside_still_does() -> None:
+def test_an_answer_waits_for_nothing_that_code_from_outside_still_does(tmp_path: Path) -> None:
     assert call_isolated("outside:leave_work", 3, 300) == 3
-    assert_ends("outside:leave_work")
+    await_state("outside:leave_work", tmp_path, running=False)
 
 
 @pytest.mark.parametrize(
@@ -84,31 +84,32 @@ def test_a_lower_limit_of_the_caller_is_kept() -> None:
         "from ccgym.evaluation.isolation import call_isolated as call; print(call('outside:double', 2, 100))"
     )
     done = subprocess.run(
-        ["bash", "-c", lower, "bash", sys.executable, "-c", call], capture_output=True, text=True, check=False
+        ["bash", "-c", lower, "bash", sys.executable, "-c", call],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=MOST_SECONDS,
     )
     assert done.stdout == "4\n", done.stderr
 
 
-def test_leaving_early_ends_it() -> None:
+def test_leaving_early_ends_it(tmp_path: Path) -> None:
     with IsolatedCall("outside:hang", 0, 100):
-        children = subprocess.run(
-            ["ps", "-ww", "--ppid", str(os.getpid()), "-o", "args"], capture_output=True, check=True
-        )
-        assert b"outside:hang" in children.stdout
-    children = subprocess.run(
-        ["ps", "-ww", "--ppid", str(os.getpid()), "-o", "args"], capture_output=True, check=True
-    )
-    assert b"outside:hang" not in children.stdout
+        await_state("outside:hang", tmp_path, running=True)
+    assert "outside:hang" not in commands_of(tmp_path)
 
 
 @pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGKILL])
-def test_one_that_sleeps_ends_with_its_caller(ending: signal.Signals) -> None:
+def test_one_that_sleeps_ends_with_its_caller(ending: signal.Signals, tmp_path: Path) -> None:
     call = "from ccgym.evaluation.isolation import call_isolated; call_isolated('outside:hang', 0, 3600)"
     with subprocess.Popen([sys.executable, "-c", call]) as caller:
-        await_state("outside:hang [0-9]+ 3602", running=True)
-        caller.send_signal(ending)
-        caller.wait(20)
-    await_state("outside:hang [0-9]+ 3602", running=False)
+        try:
+            await_state(f"{isolation.__name__} outside:hang", tmp_path, running=True)
+            caller.send_signal(ending)
+            caller.wait(60)
+        finally:
+            caller.kill()
+    await_state(f"{isolation.__name__} outside:hang", tmp_path, running=False)
 
 
 def test_one_that_sleeps_ends_by_itself_where_nobody_watches() -> None:
@@ -129,30 +130,25 @@ def test_one_that_sleeps_ends_by_itself_where_nobody_watches() -> None:
     assert done.returncode == -signal.SIGALRM
 
 
-def test_what_it_has_started_ends_with_it() -> None:
+def test_what_it_has_started_ends_with_it(tmp_path: Path) -> None:
     with pytest.raises(CandidateError, match="exit code 0"):
         call_isolated("outside:leave_a_child", 0, 60)
-    assert_ends("outside:leave_a_child")
+    await_state("outside:leave_a_child", tmp_path, running=False)
 
 
-def await_state(command: str, *, running: bool) -> None:
-    """Until a process with that command line, a pattern, is there, or is there no more."""
-    patience_s = time.monotonic() + 20
-    while bool(re.search(command, everybody())) != running:
-        assert time.monotonic() < patience_s, "it goes on" if not running else "it does not begin"
-        time.sleep(0.1)
+def await_state(function: str, folder: Path, *, running: bool) -> None:
+    """Until a process that calls the function is there, or is there no more."""
+    wait_until(
+        lambda: (function in commands_of(folder)) == running, "the beginning" if running else "the end"
+    )
 
 
-def assert_ends(function: str) -> None:
-    """Of all that it has started, what has been killed may take a moment on a busy machine."""
-    patience_s = time.monotonic() + 20
-    while function in everybody():
-        assert time.monotonic() < patience_s, "it goes on"
-        time.sleep(0.1)
-
-
-def everybody() -> str:
-    """The commands of all processes."""
-    return subprocess.run(
-        ["ps", "-e", "-ww", "-o", "args"], capture_output=True, text=True, check=True
-    ).stdout
+def commands_of(folder: Path) -> str:
+    """Of all processes that import from this folder, and so of this test alone."""
+    path = f"PYTHONPATH={folder}".encode()
+    found = []
+    for pid in all_processes():
+        with suppress(OSError):  # it has just ended
+            if path in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0"):
+                found.append(command_of(pid))
+    return "\n".join(found)

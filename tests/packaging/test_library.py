@@ -2,12 +2,13 @@
 
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-CMAKE = str(ROOT / ".venv" / "bin" / "cmake")
+CMAKE = Path(sys.executable).with_name("cmake")
 
 
 def run(*command: str | Path) -> str:

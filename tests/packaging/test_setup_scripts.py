@@ -9,6 +9,7 @@ from types import ModuleType
 from zipfile import ZipFile
 
 import pytest
+from ccgym.tests.processes import MOST_SECONDS
 
 ROOT = Path(__file__).resolve().parents[2]
 ETC = ROOT / "etc"
@@ -66,7 +67,7 @@ def test_make_goes_on_with_the_interpreter_of_the_environment_until_another_is_n
     # Not `which python3`: with pyenv that is a script which starts the interpreter.
     interpreter = subprocess.run(
         ["python3", "-c", "import os, sys; print(os.path.realpath(sys.executable))"],
-        cwd=tmp_path, capture_output=True, text=True, check=True,
+        cwd=tmp_path, capture_output=True, text=True, check=True, timeout=MOST_SECONDS,
     ).stdout.strip()  # fmt: skip
     (tmp_path / ".venv" / "bin" / "python").symlink_to(interpreter)
     (tmp_path / ".venv" / "tools.installed").touch()
@@ -75,7 +76,7 @@ def test_make_goes_on_with_the_interpreter_of_the_environment_until_another_is_n
     }
     done = subprocess.run(
         ["make", "-n", "build", *named],
-        cwd=tmp_path, env=environment, capture_output=True, text=True, check=True,
+        cwd=tmp_path, env=environment, capture_output=True, text=True, check=True, timeout=MOST_SECONDS,
     )  # fmt: skip
     assert ("etc/make_venv.py" in done.stdout) == is_made
 
@@ -158,12 +159,12 @@ def test_the_packages_come_by_uv_and_where_it_cannot_by_pip(
     told |= {"UV_FIND_LINKS": str(packages)} if uv_finds_packages else {}
     program = [sys.executable, str(tmp_path / "etc" / "make_venv.py")]
     told["PYTHONDONTWRITEBYTECODE"] = "1"  # as in most containers
-    subprocess.run([*program, "tools"], env={**os.environ, **told}, check=True)
+    subprocess.run([*program, "tools"], env={**os.environ, **told}, check=True, timeout=MOST_SECONDS)
     python = tmp_path / ".venv" / "bin" / "python"
-    subprocess.run([python, "-c", "import ninja"], check=True)
+    subprocess.run([python, "-c", "import ninja"], check=True, timeout=MOST_SECONDS)
     assert not list((tmp_path / ".venv").rglob("used.py"))
-    subprocess.run(program, env={**os.environ, **told}, check=True)
-    subprocess.run([python, "-c", "import used, odd, ninja, tested"], check=True)
+    subprocess.run(program, env={**os.environ, **told}, check=True, timeout=MOST_SECONDS)
+    subprocess.run([python, "-c", "import used, odd, ninja, tested"], check=True, timeout=MOST_SECONDS)
     said_by = [path.read_text() for path in (tmp_path / ".venv").rglob("used-1.dist-info/INSTALLER")]
     assert [each.strip() for each in said_by] == [installer]
     compiled = [path.name.split(".")[0] for path in (tmp_path / ".venv").rglob("__pycache__/*.pyc")]
@@ -175,7 +176,9 @@ def test_make_lets_python_keep_what_it_compiles(tmp_path: Path) -> None:
         shutil.copy(ROOT / name, tmp_path)
     asked = ["make", "--no-print-directory", "--eval", "ask: ; @env", "ask"]
     environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
-    done = subprocess.run(asked, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        asked, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True, timeout=MOST_SECONDS
+    )
     assert "PYTHON=" in done.stdout
     assert "PYTHONDONTWRITEBYTECODE" not in done.stdout
 
@@ -186,7 +189,9 @@ def test_a_folder_whose_name_the_shell_reads_is_refused_in_one_line(name: str, t
     folder.mkdir()
     for file in ("Makefile", "setup.cfg"):
         shutil.copy(ROOT / file, folder)
-    done = subprocess.run(["make", "help"], cwd=folder, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        ["make", "help"], cwd=folder, capture_output=True, text=True, check=False, timeout=MOST_SECONDS
+    )
     assert done.returncode == 2
     (line,) = done.stderr.splitlines()
     assert f"{folder}: a folder whose name holds none of" in line
@@ -197,7 +202,7 @@ def test_other_names_of_folders_are_none_of_its_business(tmp_path: Path) -> None
     folder.mkdir()
     for file in ("Makefile", "setup.cfg"):
         shutil.copy(ROOT / file, folder)
-    subprocess.run(["make", "help"], cwd=folder, stdout=subprocess.DEVNULL, check=True)
+    subprocess.run(["make", "help"], cwd=folder, stdout=subprocess.DEVNULL, check=True, timeout=MOST_SECONDS)
 
 
 @pytest.mark.parametrize("verb", ["test", "train", "fuzz"])
@@ -210,7 +215,13 @@ def test_a_dry_run_only_prints(verb: str, tmp_path: Path) -> None:
         name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MAKELEVEL")
     }
     done = subprocess.run(
-        ["make", "-n", verb], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+        ["make", "-n", verb],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=MOST_SECONDS,
     )
     assert (done.returncode, done.stderr) == (0, "")
     assert "etc/make_venv.py" in done.stdout

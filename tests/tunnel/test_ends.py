@@ -5,7 +5,7 @@ import signal
 from pathlib import Path
 
 import pytest
-from ccgym.tests.deploy.endpoint_programs import wait_until
+from ccgym.tests.processes import wait_until
 from ccgym.tunnel.session import LocalTunnel, TunnelEnd
 
 from .tunnel_ends import namespace_of, needs_tunnels, processes_in, read_log, small_disk

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from ccgym.tests.deploy.endpoint_programs import wait_until
+from ccgym.tests.processes import wait_until
 from ccgym.tunnel.session import PacketLogs, parse_listening
 
 from .tunnel_ends import needs_tunnels, output, read_log, started
@@ -44,7 +44,7 @@ class Middle:
 
     def __exit__(self, *failure: Any) -> None:
         self._end = True
-        self._thread.join()
+        self._thread.join(60)
         for sock in (self.outside, self.inside, self.stranger):
             sock.close()
 

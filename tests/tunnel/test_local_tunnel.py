@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 from ccgym.envs.host.two_hosts import TwoHosts
-from ccgym.tests.deploy.endpoint_programs import RECEIVER, SENDER, wait_until
+from ccgym.tests.deploy.endpoint_programs import RECEIVER, SENDER
+from ccgym.tests.processes import descendants, wait_until
 from ccgym.tunnel.session import LocalTunnel, parse_device
 
-from .tunnel_ends import descendants, namespace_of, needs_tunnels, processes_in, read_log
+from .tunnel_ends import namespace_of, needs_tunnels, processes_in, read_log
 
 pytestmark = needs_tunnels
 ENDS_S = 30.0

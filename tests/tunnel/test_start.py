@@ -4,10 +4,10 @@ import os
 import signal
 from pathlib import Path
 
-from ccgym.tests.deploy.endpoint_programs import wait_until
+from ccgym.tests.processes import descendants, wait_until
 from ccgym.tunnel.session import PacketLogs, parse_listening
 
-from .tunnel_ends import descendants, needs_tunnels, output, started
+from .tunnel_ends import needs_tunnels, output, started
 
 pytestmark = needs_tunnels
 

@@ -5,12 +5,13 @@ import re
 import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from ccgym.envs.host.process_group import ProcessGroup
+from ccgym.tests.processes import all_processes
 from ccgym.tunnel.session import program
 
 needs_tunnels = pytest.mark.skipif(
@@ -61,12 +62,6 @@ def output(group: ProcessGroup, kind: str = "out") -> list[str]:
     return (group.folder / f"{group.name}.{kind}").read_text().splitlines()
 
 
-def descendants(pid: int) -> list[int]:
-    """Every process below this one."""
-    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    return [each for child in children for each in (int(child), *descendants(int(child)))]
-
-
 def namespace_of(pid: int) -> str:
     return str(Path(f"/proc/{pid}/ns/net").readlink())
 
@@ -74,12 +69,10 @@ def namespace_of(pid: int) -> str:
 def processes_in(namespace: str) -> list[int]:
     """Who is in a network namespace; with nobody in it, it is gone, and its devices with it."""
     found = []
-    for folder in Path("/proc").glob("[0-9]*"):
-        try:
-            if str((folder / "ns" / "net").readlink()) == namespace:
-                found.append(int(folder.name))
-        except OSError:
-            continue
+    for pid in all_processes():
+        with suppress(OSError):  # it has just ended
+            if namespace_of(pid) == namespace:
+                found.append(pid)
     return found
 
 

@@ -4,8 +4,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,8 +12,8 @@ import pytest
 from ccgym.cli.main import main
 from ccgym.envs.logs.link_log import read_link_log
 from ccgym.evaluation.run_files import read_merged_log
+from ccgym.tests.processes import CCGYM, programs_in, wait_until
 
-CCGYM = (sys.executable, "-c", "import sys; from ccgym.cli.main import main; sys.exit(main())")
 FIGURES = {
     "scheme",
     "run",
@@ -232,7 +230,7 @@ def test_cut_off_in_mahimahi_leaves_nothing_and_goes_on(
     assert evaluation.stderr is not None
     try:
         first_line = evaluation.stderr.readline()
-        await_shell(staging)
+        wait_until(lambda: bool(list(staging.glob("*/ready"))), "the second run's shells", ENDING_S)
         evaluation.send_signal(ending)
         assert evaluation.wait(ENDING_S) == 128 + ending
     finally:
@@ -244,26 +242,6 @@ def test_cut_off_in_mahimahi_leaves_nothing_and_goes_on(
     assert not (out / "summary.json").exists()
     again = subprocess.run(command, capture_output=True, text=True, timeout=2 * ENDING_S, check=True)
     assert again.stderr.startswith("1 of 2 runs stand already\n[2/2] ")
-
-
-def await_shell(staging: Path) -> None:
-    """Until the second run's shells stand."""
-    deadline = time.monotonic() + ENDING_S
-    while not list(staging.glob("*/ready")):
-        assert time.monotonic() < deadline, "no shells"
-        time.sleep(0.02)
-
-
-def programs_in(folder: Path) -> list[str]:
-    """The commands of all processes whose working directory is below `folder`, even if that is gone."""
-    found = []
-    for process in Path("/proc").glob("[0-9]*"):
-        try:
-            if str((process / "cwd").readlink()).startswith(str(folder)):
-                found.append((process / "cmdline").read_text(errors="replace").replace("\0", " "))
-        except OSError:
-            continue  # it has just ended
-    return found
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -21,11 +20,11 @@ from ccgym.envs.gym.vector_env import PathVectorEnv
 from ccgym.envs.host.program_output import program_output
 from ccgym.envs.mahimahi.shells import MahimahiError
 from ccgym.envs.specs.emulators import EmulatorSpec
+from ccgym.tests.processes import command_of, descendants, wait_until
 
 register_environments()
 
 STAY = 2
-CHILDREN_S = 10.0
 
 
 def spec(name: str = "test", rate_mbps: float = 6.0, delay_ms: int = 20) -> EmulatorSpec:
@@ -34,41 +33,20 @@ def spec(name: str = "test", rate_mbps: float = 6.0, delay_ms: int = 20) -> Emul
     )
 
 
-def descendants() -> dict[int, str]:
+def commands() -> dict[int, str]:
     """The processes that this one has started, and theirs, by their command line."""
-    listed = subprocess.run(
-        ["ps", "-e", "-ww", "-o", "pid=,ppid=,args="],
-        capture_output=True,
-        text=True,
-        timeout=CHILDREN_S,
-        check=True,
-    ).stdout
-    rows = [line.split(maxsplit=2) for line in listed.splitlines()]
-    family: set[int] = {os.getpid()}
-    found: dict[int, str] = {}
-    for _ in rows:
-        grown = {
-            int(pid): args for pid, parent, args in rows if int(parent) in family and int(pid) not in family
-        }
-        if not grown:
-            break
-        family |= set(grown)
-        found |= grown
-    return {pid: args for pid, args in found.items() if not args.startswith("ps -e")}
+    return {pid: command for pid in descendants(os.getpid()) if (command := command_of(pid))}
 
 
 def pid_of(part: str) -> int:
-    return next(pid for pid, args in descendants().items() if part in args.split()[0])
+    return next(pid for pid, command in commands().items() if part in command.split()[0])
 
 
 @pytest.fixture(autouse=True)
 def nothing_stays_behind() -> Iterator[None]:
-    before = set(descendants())
+    before = commands().keys()
     yield
-    deadline = time.monotonic() + CHILDREN_S
-    while set(descendants()) - before and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert {pid: args for pid, args in descendants().items() if pid not in before} == {}
+    wait_until(lambda: commands().keys() <= before, "the end of what was started")
 
 
 def stay_for(env: PathEnv, steps: int) -> None:
@@ -146,7 +124,7 @@ def test_a_killed_program_ends_the_episode_with_a_clear_error(killed: str) -> No
     env = PathEnv(emulator=spec("doomed"), backend="mahimahi")
     env.reset()
     env.step(STAY)
-    shells = list(descendants())
+    shells = list(commands())
     assert nat_rules_of(shells) != []
     folder = Path(f"/proc/{pid_of('ccgym-sender')}/cwd").readlink()
     assert folder.name.startswith("ccgym-shell-")

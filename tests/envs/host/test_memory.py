@@ -8,6 +8,7 @@ import pytest
 from ccgym.envs.errors import InputError
 from ccgym.envs.host import memory
 from ccgym.envs.host.memory import check_memory
+from ccgym.tests.processes import MOST_SECONDS
 
 LIMITED = """
 import resource
@@ -26,7 +27,9 @@ except ValueError as error:
 
 
 def test_a_limit_that_is_set_counts_and_is_kept() -> None:
-    done = subprocess.run([sys.executable, "-c", LIMITED], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", LIMITED], capture_output=True, text=True, check=True, timeout=MOST_SECONDS
+    )
     assert "this would take about 4.0 GB of memory" in done.stdout
 
 

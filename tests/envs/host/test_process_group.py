@@ -3,7 +3,6 @@
 import os
 import signal
 import subprocess
-import time
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
@@ -13,12 +12,7 @@ from ccgym.envs.errors import OutsideError
 from ccgym.envs.host import process_group
 from ccgym.envs.host.process_group import ProcessGroup, running_in_group
 from ccgym.envs.host.termination import leaving_at_termination
-
-
-def is_running(pid: int) -> bool:
-    """A zombie does not run."""
-    stat = Path(f"/proc/{pid}/stat")
-    return stat.exists() and stat.read_text().rpartition(")")[2].split()[0] != "Z"
+from ccgym.tests.processes import is_running, wait_until
 
 
 def test_what_it_has_started_ends_with_it() -> None:
@@ -27,10 +21,7 @@ def test_what_it_has_started_ends_with_it() -> None:
         child = int(process.stdout.readline())
         assert is_running(child)
     assert process.returncode == -signal.SIGKILL
-    deadline = time.monotonic() + 60
-    while is_running(child):  # killed it is, but nobody here can wait for it
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    wait_until(lambda: not is_running(child), "the end of the child")  # killed, but not awaited by anybody
 
 
 def test_what_does_not_end_is_told_in_one_line(tmp_path: Path) -> None:

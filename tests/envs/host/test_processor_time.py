@@ -28,7 +28,7 @@ def test_a_child_counts_as_ours_once_it_has_ended() -> None:
         assert child.stdout is not None
         child.stdout.readline()
         running = processor_time()
-        child.communicate(b"\n")
+        child.communicate(b"\n", timeout=60)
     ended = processor_time()
     assert running.all_s - before.all_s >= BURN_S - TICK_S
     assert ended.own_s - running.own_s >= BURN_S - TICK_S

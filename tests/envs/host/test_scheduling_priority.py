@@ -1,7 +1,6 @@
 """Who runs ahead of whom: what is refused is done without, and real shells are ahead of what runs in them."""
 
 import os
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -20,8 +19,7 @@ from ccgym.envs.host.scheduling_priority import (
 )
 from ccgym.envs.mahimahi.shells import MahimahiShell, free_port
 from ccgym.envs.specs.emulator_spec import EmulatorSpec
-
-ANSWER_S = 10.0
+from ccgym.tests.processes import wait_until
 
 
 @pytest.fixture(autouse=True)
@@ -68,21 +66,15 @@ def test_shells_are_ahead_of_the_programs_in_and_around_them() -> None:
     with MahimahiShell(spec) as shell:
         shells = shell.start("chrt --pid $$; exec sleep 60")
         assert priority(shells.pid) == SHELL_PRIORITY
-        assert "SCHED_RR" in await_text(shell.folder / "mahimahi.out")
+        printed = shell.folder / "mahimahi.out"
+        wait_until(lambda: "priority" in printed.read_text(), "the answer of chrt")
+        assert "SCHED_RR" in printed.read_text()
         port = free_port("tcp")
         with shell.serve(["iperf3", "--server", "--port", str(port)], "tcp", port) as server:
             assert priority(server.pid) == PROGRAM_PRIORITY
-        assert f"priority: {PROGRAM_PRIORITY}\n" in (shell.folder / "mahimahi.out").read_text()
+        assert f"priority: {PROGRAM_PRIORITY}\n" in printed.read_text()
 
 
 def priority(process: int) -> int:
     assert os.sched_getscheduler(process) == os.SCHED_RR
     return os.sched_getparam(process).sched_priority
-
-
-def await_text(file: Path) -> str:
-    deadline = time.monotonic() + ANSWER_S
-    while "priority" not in file.read_text():
-        assert time.monotonic() < deadline, f"{file} does not say"
-        time.sleep(0.01)
-    return file.read_text()

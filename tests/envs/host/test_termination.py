@@ -79,5 +79,5 @@ def test_an_interrupt_of_all_processes_is_heard_by_the_first_only() -> None:
     second.send_signal(signal.SIGINT)  # while it begins
     with pytest.raises(KeyboardInterrupt):
         os.kill(os.getpid(), signal.SIGINT)
-    second.communicate(b"\n")
+    second.communicate(b"\n", timeout=60)
     assert second.returncode == 0

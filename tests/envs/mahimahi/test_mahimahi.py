@@ -20,6 +20,7 @@ from ccgym.envs.mahimahi.kernel_tcp import FIRST_CONTROL, SEND_BUFFER_BYTES, set
 from ccgym.envs.mahimahi.shell_starts import MOST_STARTS
 from ccgym.envs.mahimahi.shells import MahimahiError, MahimahiShell, free_port, shell_command
 from ccgym.envs.specs.emulator_spec import EmulatorSpec
+from ccgym.tests.processes import wait_until
 
 ANSWER_S = 10.0
 LATE = "Died on std::runtime_error: dnsmasq: did not start after 20 attempts"
@@ -150,7 +151,7 @@ def test_kernel_tcp_is_settled_where_sysctl_is_not_installed(
         settle_kernel_tcp(namespace)
         monkeypatch.undo()
         read = ["nsenter", f"--net={namespace}", "cat", "/proc/sys/net/ipv4/tcp_wmem"]
-        assert int(subprocess.check_output(read).split()[2]) == SEND_BUFFER_BYTES
+        assert int(subprocess.check_output(read, timeout=ANSWER_S).split()[2]) == SEND_BUFFER_BYTES
     with pytest.raises(OutsideError, match="cannot set /proc/sys/net/ipv4 in the shell, for kernel TCP: "):
         settle_kernel_tcp(tmp_path / "none")
 
@@ -329,8 +330,5 @@ def test_two_nests_start_side_by_side() -> None:
 
 
 def await_text(file: Path) -> str:
-    deadline = time.monotonic() + ANSWER_S
-    while not file.exists():
-        assert time.monotonic() < deadline, f"{file} does not appear"
-        time.sleep(0.01)
+    wait_until(file.exists, str(file))
     return file.read_text()

@@ -4,7 +4,6 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from ccgym.cli.main import main
 from ccgym.envs.logs.link_log import LinkLog, LinkLogHeader, QueueSettings
 from ccgym.envs.specs.emulator_spec import EmulatorSpec
 from ccgym.evaluation.backends.answers import broken_off
+from ccgym.tests.processes import command_of, descendants
 
 DELAY_MS = 20
 EMULATORS = f"emulators: [{{name: a, delay_ms: {DELAY_MS}, uplink: {{rate_mbps: 6}}}}]"
@@ -82,23 +82,11 @@ def test_of_loss_that_comes_in_spells_nothing_is_said() -> None:
     assert broken_off(log(EVERY_20_MS), answers_until(1000), spells) is None
 
 
-def parent_of(pid: int) -> int:
-    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
-
-
-def is_ours(pid: int) -> bool:
-    """Whether this process has started it, or one that it has started."""
-    while pid > 1 and pid != os.getpid():
-        pid = parent_of(pid)
-    return pid == os.getpid()
-
-
-def running(program: str) -> Iterator[int]:
-    for folder in Path("/proc").glob("[0-9]*"):
-        with suppress(OSError):  # it has just ended
-            command = (folder / "cmdline").read_bytes().partition(b"\0")[0]
-            if Path(os.fsdecode(command)).name == program and is_ours(int(folder.name)):
-                yield int(folder.name)
+def running(program: str) -> list[int]:
+    """The processes of that name that this one has started, or one that it has started."""
+    return [
+        pid for pid in descendants(os.getpid()) if Path(command_of(pid).partition(" ")[0]).name == program
+    ]
 
 
 def answers(sender: int) -> int:
@@ -136,7 +124,7 @@ def test_a_receiver_that_stops_is_a_failed_run_that_the_same_command_runs_again(
     what = ["--schemes", "fixed:10", "--emulators", f"file:{tmp_path / 'a.yaml'}", "--seconds", "3"]
     command = ["eval", *what, "--backend", "mahimahi", "--out", str(tmp_path / "out")]
     assert main(command) == 1
-    watcher.join()
+    watcher.join(2 * WAIT_S)
     assert stopped
     assert "fixed-10: nothing was answered from " in capsys.readouterr().err
     assert not any(Path(f"/proc/{pid}").exists() for pid in stopped)

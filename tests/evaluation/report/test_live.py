@@ -4,7 +4,6 @@ import http.client
 import re
 import shutil
 import subprocess
-import sys
 import threading
 import urllib.error
 import urllib.request
@@ -17,9 +16,9 @@ from ccgym.envs.logs.flow_metrics import FlowMetrics
 from ccgym.evaluation.metrics.results import Evaluation, RunResult, Scenario
 from ccgym.evaluation.report import live
 from ccgym.evaluation.report.live import LiveEvaluation, LiveServer
+from ccgym.tests.processes import CCGYM
 from playwright.sync_api import sync_playwright
 
-CCGYM = (sys.executable, "-c", "import sys; from ccgym.cli.main import main; sys.exit(main())")
 ANSWER_MS = 60_000
 
 
@@ -57,10 +56,12 @@ def test_a_browser_follows_it_to_the_end(tmp_path: Path) -> None:
 
 def test_only_this_machine_is_answered() -> None:
     with LiveServer(LiveEvaluation("ccgym eval")) as server:
-        assert urllib.request.urlopen(server.url).status == 200
+        assert urllib.request.urlopen(server.url, timeout=60).status == 200
         with pytest.raises(urllib.error.HTTPError, match="404"):
-            urllib.request.urlopen(server.url + "etc/passwd")
-        connection = http.client.HTTPConnection("127.0.0.1", int(server.url.split(":")[-1].strip("/")))
+            urllib.request.urlopen(server.url + "etc/passwd", timeout=60)
+        connection = http.client.HTTPConnection(
+            "127.0.0.1", int(server.url.split(":")[-1].strip("/")), timeout=60
+        )
         connection.request("GET", "/state.json", headers={"Host": "evil.example:80"})
         answer = connection.getresponse()
         answer.read()
@@ -78,7 +79,7 @@ def test_only_this_machine_is_answered() -> None:
         with pytest.raises(InputError, match="choose another port"):
             LiveServer(LiveEvaluation("again"), int(server.url.split(":")[-1].strip("/")))
     with pytest.raises(urllib.error.URLError):
-        urllib.request.urlopen(server.url)
+        urllib.request.urlopen(server.url, timeout=60)
 
 
 def test_the_leaderboard_is_computed_once_for_all_that_was_added_and_nobody_waits(

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from ccgym.evaluation.sessions.session import PACKET_LOG_BYTES
+from ccgym.tests.processes import MOST_SECONDS
 
 LINK = "emulators: [{name: fast, delay_ms: 5, uplink: {rate_mbps: 1000, queue: droptail, packets: 500}}]"
 PACKETS_A_SECOND = 1e9 / (8 * 1500)
@@ -24,7 +25,11 @@ def most_bytes_of_one_process(folder: Path, seconds: int) -> int:
     arguments = ["--schemes", "fixed:1000", "--emulators", f"file:{folder / 'link.yaml'}", "--logs"]
     out = ["--seconds", str(seconds), "--out", str(folder / f"{seconds}-s")]
     done = subprocess.run(
-        [sys.executable, "-c", RUN, "eval", *arguments, *out], capture_output=True, text=True, check=True
+        [sys.executable, "-c", RUN, "eval", *arguments, *out],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=MOST_SECONDS,
     )
     return 1024 * int(done.stdout.split()[-1])
 

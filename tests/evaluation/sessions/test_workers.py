@@ -5,8 +5,6 @@ import multiprocessing
 import os
 import signal
 import subprocess
-import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -19,6 +17,7 @@ from ccgym.evaluation.schemes import select_schemes
 from ccgym.evaluation.sessions import workers
 from ccgym.evaluation.sessions.session import OUT_OF_MEMORY, Plan, failed, open_session, run_session
 from ccgym.evaluation.sessions.workers import _Worker, run_in_workers
+from ccgym.tests.processes import CCGYM, children_of, command_of, wait_until
 from ccgym.tests.signals import blocks_interrupts
 
 
@@ -36,12 +35,12 @@ def test_figures_are_those_of_one_after_the_other(plan: Plan, tmp_path: Path) ->
     assert open_session(plan, tmp_path / "a") == []
 
 
-@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="one core has one worker")
 @pytest.mark.parametrize(("patience_s", "several"), [(1000.0, False), (0.0, True)])
 def test_others_start_once_one_has_not_done_it_all(
     plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, patience_s: float, several: bool
 ) -> None:
     monkeypatch.setattr(workers, "PATIENCE_S", patience_s)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {0, 1})
     outcomes = run_in_workers(plan, tmp_path, open_session(plan, tmp_path))
     next(outcomes)
     assert (len(multiprocessing.active_children()) > 1) == several
@@ -126,31 +125,15 @@ def test_a_controller_of_ones_own_ends_its_run_in_one_line(
 def test_a_worker_ends_with_a_command_that_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("PYTHONUNBUFFERED", raising=False)  # lines are shown at once without it
     (tmp_path / "odd.py").write_text(CONTROLLER.format(ends="time.sleep(1000)"))
-    program = "import sys; from ccgym.cli.main import main; sys.exit(main())"
     words = ["eval", "--schemes", "python:odd.py:Odd", "--emulators", "synthetic/5mbps-10ms", "--out", "out"]
-    command = subprocess.Popen([sys.executable, "-c", program, *words], cwd=tmp_path, stderr=subprocess.PIPE)
-    assert command.stderr is not None
-    assert command.stderr.readline() == b"of the controller\n"  # the worker has begun
-    (worker,) = (each for each in children_of(command.pid) if "spawn_main" in command_of(each))
-    command.kill()
-    command.wait()
-    patience_s = time.monotonic() + 60
-    while "spawn_main" in command_of(worker):
-        assert time.monotonic() < patience_s, "it goes on"
-        time.sleep(0.1)
-
-
-def children_of(pid: int) -> list[int]:
-    """Of its main thread."""
-    return [int(each) for each in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
-
-
-def command_of(pid: int) -> str:
-    """Empty once it has ended."""
-    try:
-        return Path(f"/proc/{pid}/cmdline").read_text(errors="replace")
-    except OSError:
-        return ""
+    with subprocess.Popen([*CCGYM, *words], cwd=tmp_path, stderr=subprocess.PIPE) as command:
+        try:
+            assert command.stderr is not None
+            assert command.stderr.readline() == b"of the controller\n"  # the worker has begun
+            (worker,) = (each for each in children_of(command.pid) if "spawn_main" in command_of(each))
+        finally:
+            command.kill()
+    wait_until(lambda: "spawn_main" not in command_of(worker), "the end of the worker")
 
 
 def test_the_reason_of_a_failure_is_one_printable_line(plan: Plan, tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from ccgym.envs.errors import OutsideError
 from ccgym.envs.host.host_user import HostUser
 from ccgym.envs.host.process_group import POLL_S, ProcessGroup
 from ccgym.envs.mahimahi.shell_starts import until_shells_stand
+from ccgym.tests.processes import all_processes, command_of
 
 RATE_MBPS = 12
 DELAY_MS = 20
@@ -139,17 +140,14 @@ class DistantHost:
 
     def processes_there(self) -> list[str]:
         """The commands of ours that run on the distant host, also inside of tunnels."""
-        commands = []
-        for process in Path("/proc").glob("[0-9]*"):
-            with suppress(OSError):
-                commands.append((process / "cmdline").read_text(errors="replace").replace("\0", " "))
+        commands = map(command_of, all_processes())
         return [command for command in commands if str(self.home) in command and "ssh" not in command]
 
     def cut_connections(self) -> None:
         """Kills what serves those who are logged in; who logs in next is served."""
         for pid in map(int, _run("ip", "netns", "pids", self._namespaces["there"]).split()):
-            with suppress(OSError):
-                if Path(f"/proc/{pid}/cmdline").read_text(errors="replace").startswith("sshd: root"):
+            if command_of(pid).startswith("sshd: root"):
+                with suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)
 
     def other_host_key(self) -> str:

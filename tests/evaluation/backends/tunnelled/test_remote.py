@@ -4,9 +4,7 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -26,6 +24,7 @@ from ccgym.evaluation.backends.tunnelled.remote_path import remote_paths
 from ccgym.evaluation.backends.tunnelled.tunnelled_flows import TunnelRecords
 from ccgym.evaluation.run_files import read_merged_log
 from ccgym.tests.evaluation.backends.fake_pantheon import make_checkout
+from ccgym.tests.processes import CCGYM, wait_until
 
 from .distant_host import DELAY_MS, NAME, NTP_SERVER, RATE_MBPS, DistantHost
 
@@ -33,7 +32,6 @@ needs_root = pytest.mark.skipif(
     os.geteuid() != 0 or not Path("/usr/sbin/sshd").exists() or shutil.which("mm-delay") is None,
     reason="needs root, openssh-server and mahimahi",
 )
-CCGYM = (sys.executable, "-c", "import sys; from ccgym.cli.main import main; sys.exit(main())")
 ENDING_S = 300.0
 
 
@@ -63,10 +61,7 @@ def run(host: DistantHost, out: Path, *options: str) -> subprocess.CompletedProc
 
 def await_nothing_left(host: DistantHost, timeout_s: float = 10) -> None:
     """A tunnel server over there ends a moment after its connection: it hears of it over the network."""
-    deadline = time.monotonic() + timeout_s
-    while (left := (host.processes_there(), list(host.scratch.iterdir()))) != ([], []):
-        assert time.monotonic() < deadline, left
-        time.sleep(0.1)
+    wait_until(lambda: not host.processes_there() and not list(host.scratch.iterdir()), "the end", timeout_s)
 
 
 @needs_root
@@ -148,10 +143,7 @@ def test_a_lost_connection_costs_its_run_only(host: DistantHost, tmp_path: Path)
         evaluation(host, tmp_path / "out", *options), env=host.environment, stderr=subprocess.PIPE, text=True
     )
     try:
-        deadline = time.monotonic() + ENDING_S
-        while not any("--scheme" in command for command in host.processes_there()):
-            assert time.monotonic() < deadline, "no flow began"
-            time.sleep(0.05)
+        wait_until(lambda: any("--scheme" in each for each in host.processes_there()), "a flow", ENDING_S)
         host.cut_connections()
         _, lines = running.communicate(timeout=ENDING_S)
     finally:
@@ -165,10 +157,7 @@ def test_a_lost_connection_costs_its_run_only(host: DistantHost, tmp_path: Path)
     assert again.returncode == 0, again.stderr
     assert again.stderr.splitlines()[0] == "1 of 2 runs stand already"
     assert len(again.stderr.splitlines()) == 2
-    deadline = time.monotonic() + ENDING_S
-    while host.processes_there():
-        assert time.monotonic() < deadline, host.processes_there()
-        time.sleep(0.1)
+    wait_until(lambda: host.processes_there() == [], "the end of all programs there", ENDING_S)
 
 
 @needs_root
