@@ -25,8 +25,6 @@ def torch_outputs(module: PolicyModule, observations: NDArray[np.float32]) -> ND
     with torch.no_grad():
         if isinstance(module, MlpPolicy):
             outputs = module(torch.from_numpy(observations))
-        elif isinstance(module, StackPolicy):
-            outputs = module(torch.from_numpy(observations)[None])[0][0]
         else:
             outputs = module(torch.from_numpy(observations)[None])[0][0]
     array: NDArray[np.float32] = outputs.numpy()
@@ -224,11 +222,39 @@ def test_an_episode_is_the_same_whether_stepped_or_at_once() -> None:
 
 def test_a_flow_starts_from_zero_state_every_time(tmp_path: Path) -> None:
     torch.manual_seed(5)
-    path = tmp_path / "policy.safetensors"
-    save_policy(path, LstmPolicy(9, 32, 5), PolicySpec("indigo", "indigo"), trained_on="nothing")
-    observations = indigo_episode(np.random.default_rng(5))
-    first, second = (_core.evaluate_policy(str(path), observations) for _ in range(2))
-    assert np.array_equal(first, second)
+    path, spec = tmp_path / "policy.safetensors", PolicySpec("scale_free", "log_window")
+    save_policy(path, LstmPolicy(30, 32, 1), spec, trained_on="nothing")
+    policy = _core.InferencePolicy(str(path))
+    for _ in range(2):  # the second flow finds nothing that the first has left in the network
+        observations, acts, (at_first, later) = rolled_out(policy)
+        assert not at_first.any()
+        assert later.any()
+        np.testing.assert_array_equal(acts, _core.evaluate_policy(str(path), observations)[:, 0])
+
+
+def rolled_out(policy: _core.InferencePolicy) -> tuple[NDArray[np.float32], ...]:
+    """The observations (T, I), acts (T) and states (2, S) of an LSTM of 32 units over an episode."""
+    steps, sequence_decisions = 100, 50
+    observations, acts = np.empty((1, steps, 30), np.float32), np.empty((1, steps), np.float32)
+    states = np.full((1, steps // sequence_decisions, 64), np.nan, np.float32)
+    _core.rollout(
+        bottleneck(),
+        policy,
+        features="scale_free",
+        actions="log_window",
+        preference=0.5,
+        seed=1,
+        ideal_packets=np.full((1, 1000), 60.0),
+        perturbed_acts=np.full((1, steps), np.nan, np.float32),
+        observations=observations,
+        acts=acts,
+        labels=np.empty((1, steps), np.float32),
+        states=states,
+        sequence_decisions=sequence_decisions,
+        ideal_step_ms=10.0,
+        expert_acts=False,
+    )
+    return observations[0], acts[0], states[0]
 
 
 def test_observations_of_another_width_are_refused(tmp_path: Path) -> None:

@@ -44,8 +44,8 @@ def mutant(text: bytes, rng: np.random.Generator) -> bytes:
     return text
 
 
-def check_refusal(error: InputError, text: bytes, folder: Path) -> None:
-    refusal = str(error).replace(str(folder), "")
+def check_refusal(line: str, text: bytes, folder: Path) -> None:
+    refusal = line.replace(str(folder), "")
     assert refusal.isprintable(), text
     assert len(refusal) <= MOST_CHARACTERS, text
 
@@ -65,7 +65,7 @@ def test_measurements_of_a_path(name: str, text: str, tmp_path: Path) -> None:
             load_target(file)
             taken += 1
         except InputError as error:
-            check_refusal(error, odd, tmp_path)
+            check_refusal(str(error), odd, tmp_path)
     assert 0 < taken < 10 * CASES
 
 
@@ -77,17 +77,33 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("kind", ["session.json", "pantheon_metadata.json", "*_datalink_*", "*_stats_*"])
-def test_what_an_evaluation_leaves(kind: str, measured: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("kind", "place"),
+    [
+        ("session.json", "."),
+        ("*_datalink_*", "."),
+        ("*_datalink_*", "data/calibrated/nepal"),
+        ("pantheon_metadata.json", "data/calibrated/nepal"),
+    ],
+)
+def test_what_an_evaluation_leaves(kind: str, place: str, measured: Path, tmp_path: Path) -> None:
+    """Read as the evaluation, or as a data directory of Pantheon's: a broken file costs its run."""
     rng = np.random.default_rng(CASES)
     folder = tmp_path / "out"
     shutil.copytree(measured, folder)
+    whole = summarise(load_evaluation(folder / place))
     file = sorted(folder.rglob(kind))[0]
-    text = file.read_bytes()
+    text, noticed = file.read_bytes(), 0
     for _ in range(CASES):
-        odd = mutant(text[:4000], rng)
+        odd = mutant(text[:4000], rng) + text[4000:]
         file.write_bytes(odd)
         try:
-            json.dumps(summarise(load_evaluation(folder)))
+            summary = summarise(load_evaluation(folder / place))
         except InputError as error:
-            check_refusal(error, odd, tmp_path)
+            check_refusal(str(error), odd, tmp_path)
+            noticed += 1
+            continue
+        noticed += json.dumps(summary) != json.dumps(whole)
+        for failure in summary["failures"]:
+            check_refusal(failure["reason"], odd, tmp_path)
+    assert noticed > CASES / 2

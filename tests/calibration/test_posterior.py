@@ -72,21 +72,21 @@ def test_an_unknown_loss_is_not_held_against_an_emulator() -> None:
 
 
 def test_what_chance_moves_together_is_told_together() -> None:
-    """Luck gives a run more throughput and more delay: their ratio is known better than either."""
+    """A factor of each run multiplies throughput and delay: their ratio is known better than either."""
     generator = np.random.default_rng(3)
     places = np.clip(TRUTH + generator.uniform(-0.3, 0.3, (200, 2)), 0, 1)
 
-    def lucky(at: Array, draws: int) -> Array:
-        luck = generator.normal(0, 0.3, (len(at), draws, SCHEMES))
-        figures = [5 * np.exp(at[:, None, :1] + luck), 40 * np.exp(at[:, None, 1:] + luck)]
-        return np.stack([*figures, np.full_like(luck, 0.01)], axis=-1)
+    def with_a_factor(at: Array, draws: int) -> Array:
+        factor = generator.normal(0, 0.3, (len(at), draws, SCHEMES))
+        figures = [5 * np.exp(at[:, None, :1] + factor), 40 * np.exp(at[:, None, 1:] + factor)]
+        return np.stack([*figures, np.full_like(factor, 0.01)], axis=-1)
 
     rows = [
         Measured(f"scheme {n}", "cubic", float(mbps), float(ms), 0.01, None, None, 3)
-        for n, (mbps, ms, _) in enumerate(lucky(TRUTH[None], 3).mean(axis=1)[0])
+        for n, (mbps, ms, _) in enumerate(with_a_factor(TRUTH[None], 3).mean(axis=1)[0])
     ]
     region, names = Region(TRUTH, np.array([0.15, 0.15])), ("rate_mbps", "delay_ms")
-    posterior = posterior_of(names, places, lucky(places, 2), region, Measurements(rows), generator)
+    posterior = posterior_of(names, places, with_a_factor(places, 2), region, Measurements(rows), generator)
     ratios = posterior.points @ [1, -1]
     middle = posterior.probabilities @ ratios
     assert middle == pytest.approx(TRUTH @ [1, -1], abs=0.01)

@@ -31,7 +31,7 @@ MOST_SECONDS = 600
 Work that goes on too long is told by its processor time."""
 MOST_CPU_SECONDS = 10
 """Of an input that is refused."""
-JUDGED_AFTER_CPU_SECONDS = 6
+AT_WORK_AFTER_CPU_SECONDS = 6
 """Of an experiment: one that is still at work has taken its input for good."""
 MOST_BYTES = 1 << 30
 
@@ -399,7 +399,7 @@ def _run(argv: list[str], folder: Path) -> None:
         descriptor = os.open(folder.parent / name, os.O_WRONLY | os.O_CREAT, 0o600)
         os.dup2(descriptor, stream.fileno())
     if argv[:1] == ["reproduce"]:
-        spent = int(_cpu_seconds()) + JUDGED_AFTER_CPU_SECONDS
+        spent = int(_cpu_seconds()) + AT_WORK_AFTER_CPU_SECONDS
         resource.setrlimit(resource.RLIMIT_CPU, (spent, spent + 60))
     bytes_before, seconds_before = _peak_bytes(), _cpu_seconds()
     code = _exit_code(lambda: main(argv))

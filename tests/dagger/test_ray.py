@@ -9,7 +9,6 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-import torch
 from ccgym.dagger.train import train
 from ccgym.envs.errors import InputError
 from ccgym.training.config import TrainingConfig
@@ -81,14 +80,14 @@ def test_the_weights_are_those_of_one_process_though_workers_are_killed(
     train(config, alone, resume=False, workers=2)
     # Not above: Ray's workers import this module, and do not find those beside it.
     from ccgym.tests.ray_workers import workers_killed
+    from ccgym.tests.weights import assert_same_weights
 
     with workers_killed(cluster, 2) as killed:
         train(config, shared, resume=False, workers=2, ray_address=cluster)
     assert killed
     ours, theirs = shared.load(), alone.load()
     assert ours.decisions == theirs.decisions
-    for name, tensor in theirs.policy.items():
-        assert torch.equal(ours.policy[name], tensor), name
+    assert_same_weights(ours.policy, theirs.policy)
 
 
 def test_features_and_a_network_in_python_run_there_to_the_same_weights(
@@ -108,10 +107,11 @@ def test_features_and_a_network_in_python_run_there_to_the_same_weights(
     train(config, shared, resume=False, workers=1, ray_address=cluster)
     assert mark.exists()
     train(config, alone, resume=False, workers=1)
+    from ccgym.tests.weights import assert_same_weights  # not above, as before
+
     ours, theirs = shared.load(), alone.load()
     assert ours.best_criterion == theirs.best_criterion
-    for name, tensor in theirs.policy.items():
-        assert torch.equal(ours.policy[name], tensor), name
+    assert_same_weights(ours.policy, theirs.policy)
 
 
 @pytest.mark.parametrize(

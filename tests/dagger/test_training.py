@@ -17,6 +17,7 @@ from ccgym.dagger.train import criterion_of, train
 from ccgym.envs.errors import InputError
 from ccgym.tests.processes import CCGYM, wait_until
 from ccgym.tests.training.conftest import tiny_config_in
+from ccgym.tests.weights import Weights, assert_same_weights
 from ccgym.training.config import TrainingConfig, load_config, save_config
 from ccgym.training.runs.run_directory import RunDirectory
 from safetensors.torch import load_file
@@ -24,7 +25,6 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 from tensorboard.plugins.hparams.plugin_data_pb2 import HParamsPluginData
 
 TinyConfig = Callable[..., TrainingConfig]
-Weights = dict[str, torch.Tensor]
 
 
 def train_in(
@@ -35,12 +35,6 @@ def train_in(
 
 def weights(folder: Path) -> Weights:
     return RunDirectory(folder, TrainingConfig).load().policy
-
-
-def assert_same_bits(ours: Weights, theirs: Weights) -> None:
-    assert ours.keys() == theirs.keys()
-    for name, tensor in ours.items():
-        assert torch.equal(tensor, theirs[name]), name
 
 
 @pytest.fixture(scope="module")
@@ -136,7 +130,7 @@ def test_same_seed_gives_the_same_weights_on_any_number_of_workers(
     config = tiny_config(**(options | {"environments": 40}))
     train_in(tmp_path / "one", config)
     train_in(tmp_path / "two", config, workers=2)
-    assert_same_bits(weights(tmp_path / "one"), weights(tmp_path / "two"))
+    assert_same_weights(weights(tmp_path / "one"), weights(tmp_path / "two"))
 
 
 def test_another_seed_gives_other_weights(tiny_config: TinyConfig, tmp_path: Path) -> None:
@@ -153,7 +147,7 @@ def test_stopped_and_resumed_run_ends_with_the_weights_of_an_uninterrupted_one(
     train_in(tmp_path / "parts", config, minutes=1e-9)
     assert RunDirectory(tmp_path / "parts", TrainingConfig).load().iterations == 1
     train_in(tmp_path / "parts", config, resume=True, workers=2)
-    assert_same_bits(weights(tmp_path / "whole"), weights(tmp_path / "parts"))
+    assert_same_weights(weights(tmp_path / "whole"), weights(tmp_path / "parts"))
     assert [line["iteration"] for line in metrics(tmp_path / "parts")] == [0, 1, 2, 3, 4, 5]
     assert metrics(tmp_path / "parts")[-1]["loss"] == metrics(tmp_path / "whole")[-1]["loss"]
 
@@ -175,7 +169,7 @@ def test_killed_or_interrupted_process_resumes_exactly(
             process.kill()
     assert RunDirectory(tmp_path / "hurt", TrainingConfig).load().iterations < 12
     train_in(tmp_path / "hurt", config, resume=True)
-    assert_same_bits(wanted, weights(tmp_path / "hurt"))
+    assert_same_weights(wanted, weights(tmp_path / "hurt"))
     assert [line["iteration"] for line in metrics(tmp_path / "hurt")] == list(range(12))
     assert shown(tmp_path / "hurt", "loss").keys() == set(range(12)), "TensorBoard lost nothing"
 

@@ -66,10 +66,10 @@ def test_of_every_command_it_is_said_what_runs_it(page: Path) -> None:
 def test_a_command_of_which_nothing_is_said_is_found(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text(
-        "`ccgym eval --nonsense`, `ccgym fly`, `make tea`; but `ccgym eval --seconds 10` is a mention.\n"
+        "`ccgym eval --nonsense`, `ccgym launch`, `make tea`; but `ccgym eval --seconds 10` is a mention.\n"
         "```console\nccgym trace --kind walk --out mine  # a comment\n```\n"
     )
-    found = ["ccgym trace --kind walk --out mine", "ccgym eval --nonsense", "ccgym fly", "make tea"]
+    found = ["ccgym trace --kind walk --out mine", "ccgym eval --nonsense", "ccgym launch", "make tea"]
     assert unlisted(page) == found
 
 

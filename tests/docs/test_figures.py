@@ -1,16 +1,15 @@
 """The figures of the documentation: `etc/docs_figures.py` draws each that a page shows."""
 
-import importlib.util
 import re
 from pathlib import Path
 from types import ModuleType
 
 import numpy as np
 import pytest
+from ccgym.tests.scripts import load_script
 
-from .pages import DOCS, PAGES, ROOT
+from .pages import DOCS, PAGES
 
-SCRIPT = ROOT / "etc" / "docs_figures.py"
 QUICK = ("twin", "sharing", "emulators", "features", "metrics")
 """Those drawn in seconds. The others run many links, or train."""
 OF_CONTENT = re.compile(r"\b[a-z]?[0-9a-f]{10}\b")
@@ -22,12 +21,7 @@ CLOSE_PT = 0.5
 
 @pytest.fixture(scope="module")
 def docs_figures() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("docs_figures", SCRIPT)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load_script("docs_figures")
 
 
 @pytest.mark.parametrize("name", QUICK)

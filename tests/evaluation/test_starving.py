@@ -39,7 +39,9 @@ def test_nothing_came_through(place: Path) -> None:
 
 def test_a_flow_that_falls_silent_has_had_all_its_time(place: Path) -> None:
     (scenario,) = [each for each in load_evaluation(place / "logs").scenarios if each.label == "links/deaf"]
-    for run in (run for run in scenario.runs if run.scheme == "copa"):
+    runs = [run for run in scenario.runs if run.scheme == "copa"]
+    assert len(runs) == 2
+    for run in runs:
         assert run.total.duration_ms == 5000
         assert run.total.throughput_mbps < 0.1
         assert run.total.capacity_mbps == pytest.approx(5, rel=0.01)

@@ -1,6 +1,5 @@
 """The ablation of the companion finds every mechanism that it takes out, and leaves the source as it was."""
 
-import importlib.util
 import os
 import shutil
 import signal
@@ -12,20 +11,15 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from ccgym.tests.scripts import ETC, load_script
 
-ETC = Path(__file__).resolve().parents[2] / "etc"
 WARNINGS = ("-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Weffc++", "-Werror")
 COMPILE_S = 120
 
 
 @pytest.fixture
 def ablation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    spec = importlib.util.spec_from_file_location("ablation", ETC / "ablation.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    monkeypatch.setitem(sys.modules, "ablation", module)  # its dataclass looks there
-    spec.loader.exec_module(module)
+    module = load_script("ablation")
     monkeypatch.setattr(module, "COMPANION", shutil.copytree(module.COMPANION, tmp_path / "companion"))
     return module
 

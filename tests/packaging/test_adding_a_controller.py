@@ -50,7 +50,7 @@ TEST = """#include "agents/controllers/make_controller.hh"
 
 #include <array>
 
-TEST(Steady, FliesByItsName) {
+TEST(Steady, IsMadeByItsName) {
   const auto steady = ccgym::make_controller("steady", {.packet_bytes = 1000});
   const std::array acked{ccgym::AckedPacket{.bytes = 1000}};
   steady->on_ack({}, {.acked = acked});

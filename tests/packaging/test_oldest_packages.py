@@ -1,7 +1,6 @@
 """`make oldest` tests the oldest packages that are claimed: all that is claimed, from a version on."""
 
 import configparser
-import importlib.util
 import re
 import shutil
 import subprocess
@@ -10,18 +9,14 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from ccgym.tests.scripts import load_script
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture
 def oldest_packages() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("oldest_packages", ROOT / "etc" / "oldest_packages.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load_script("oldest_packages")
 
 
 @pytest.fixture

@@ -1,4 +1,3 @@
-import importlib.util
 import os
 import shutil
 import subprocess
@@ -10,19 +9,14 @@ from zipfile import ZipFile
 
 import pytest
 from ccgym.tests.processes import MOST_SECONDS
+from ccgym.tests.scripts import ETC, load_script
 
 ROOT = Path(__file__).resolve().parents[2]
-ETC = ROOT / "etc"
 
 
 @pytest.fixture
 def make_venv() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("make_venv", ETC / "make_venv.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load_script("make_venv")
 
 
 def test_a_python_that_is_too_old_is_refused_in_one_line(make_venv: ModuleType) -> None:

@@ -36,7 +36,7 @@ def test_random_loss_does_not_slow_it_down(rate_mbps: float, delay_ms: int, loss
 
 
 @pytest.mark.parametrize(("rate_mbps", "delay_ms"), [(0.6, 30), (24, 30), (96, 30), (4, 200)])
-def test_never_freezes_outside_its_range(rate_mbps: float, delay_ms: int) -> None:
+def test_does_not_starve_outside_its_range(rate_mbps: float, delay_ms: int) -> None:
     assert run(link(rate_mbps, delay_ms, 0.0)).utilisation > 0.5
 
 

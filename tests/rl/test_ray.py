@@ -5,9 +5,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-import torch
 from ccgym.rl.config import RlConfig
 from ccgym.rl.train import train
+from ccgym.tests.weights import Weights, assert_same_weights
 from ccgym.training.runs.run_directory import RunDirectory
 
 TinyConfig = Callable[..., RlConfig]
@@ -38,21 +38,18 @@ def reward(info, link_mbps, empty_rtt_ms):
 """
 
 
-def weights(config: RlConfig, folder: Path, ray_address: str | None) -> dict[str, torch.Tensor]:
+def weights(config: RlConfig, folder: Path, ray_address: str | None) -> Weights:
     run = RunDirectory(folder, RlConfig)
     train(config, run, resume=False, workers=1, ray_address=ray_address)
     return run.load().policy
 
 
-def assert_same(ours: dict[str, torch.Tensor], theirs: dict[str, torch.Tensor]) -> None:
-    for name, tensor in theirs.items():
-        assert torch.equal(ours[name], tensor), name
-
-
 def test_the_weights_are_those_of_one_process(cluster: str, tiny_config: TinyConfig, tmp_path: Path) -> None:
     start = {"init": "aurora", "features": None, "actions": None, "hidden": None, "reward": "log_power"}
     config = tiny_config(**start, iterations=2, environments=6, group_size=2, episode_steps=64)
-    assert_same(weights(config, tmp_path / "shared", cluster), weights(config, tmp_path / "alone", None))
+    assert_same_weights(
+        weights(config, tmp_path / "shared", cluster), weights(config, tmp_path / "alone", None)
+    )
 
 
 def test_a_part_whose_worker_is_killed_goes_on_elsewhere(
@@ -70,4 +67,4 @@ def test_a_part_whose_worker_is_killed_goes_on_elsewhere(
     )
     shared = weights(config, tmp_path / "shared", cluster)
     assert mark.exists()
-    assert_same(shared, weights(config, tmp_path / "alone", None))
+    assert_same_weights(shared, weights(config, tmp_path / "alone", None))

@@ -19,6 +19,7 @@ from ccgym.rl.agent import make_model, to_policy
 from ccgym.rl.config import RlConfig
 from ccgym.rl.shape import find_shape
 from ccgym.rl.train import train
+from ccgym.tests.weights import Weights, assert_same_weights
 from ccgym.training.config import config_file, load_config
 from ccgym.training.runs.run_directory import RunDirectory
 from pydantic import ValidationError
@@ -39,14 +40,8 @@ def train_in(folder: Path, config: RlConfig, *, resume: bool = False, workers: i
     train(config, RunDirectory(folder, RlConfig), resume=resume, workers=workers)
 
 
-def weights(folder: Path) -> dict[str, torch.Tensor]:
+def weights(folder: Path) -> Weights:
     return RunDirectory(folder, RlConfig).load().policy
-
-
-def assert_same(ours: dict[str, torch.Tensor], theirs: dict[str, torch.Tensor]) -> None:
-    assert ours.keys() == theirs.keys()
-    for name, tensor in ours.items():
-        assert torch.equal(tensor, theirs[name]), name
 
 
 @pytest.mark.parametrize("kind", [{}, RECURRENT, HELD])
@@ -59,7 +54,7 @@ def test_the_same_seed_gives_the_same_weights_also_when_resumed(
     train(config, halted, resume=False, workers=1, minutes=1e-9)
     assert halted.load().iterations == 1
     train_in(tmp_path / "parts", config, resume=True)
-    assert_same(weights(tmp_path / "whole"), weights(tmp_path / "parts"))
+    assert_same_weights(weights(tmp_path / "whole"), weights(tmp_path / "parts"))
     train_in(tmp_path / "other", config.model_copy(update={"seed": 2}))
     assert not torch.equal(
         weights(tmp_path / "whole")["action_net.weight"], weights(tmp_path / "other")["action_net.weight"]
@@ -125,7 +120,7 @@ def test_goes_on_from_a_shipped_policy_of_either_kind(
 
     # THEN it is what it was, and only further training changes it
     after, its_spec = load_policy(tmp_path / "values" / "best" / "policy.safetensors")
-    assert_same(dict(after.state_dict()), dict(before.state_dict()))
+    assert_same_weights(dict(after.state_dict()), dict(before.state_dict()))
     assert (its_spec.feature_set, its_spec.actions) == (spec.feature_set, spec.actions)
     train_in(tmp_path / "on", config.model_copy(update={"value_iterations": 0}))
     changed, _ = load_policy(tmp_path / "on" / "best" / "policy.safetensors")

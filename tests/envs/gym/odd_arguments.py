@@ -23,6 +23,8 @@ from ccgym.envs.specs.emulators import select_emulators
 MOST_CHARACTERS = 300
 MOST_BYTES = 1 << 30
 MOST_CPU_SECONDS = 10
+MOST_SECONDS_OF_ONE = 60
+"""Of one that waits for ever, which takes no time of the processor."""
 ODD: tuple[Any, ...] = (
     None, True, False, -1, 0, 1, 2, 3.5, -0.0, 1e-320, 1e308, float("nan"), float("inf"), -float("inf"),
     10**9, 2**31, 2**63, 2**64 - 1, 2**64, 10**30, -(10**30), "", "nothing", "-1", "all", "calibrated",
@@ -66,31 +68,32 @@ def _keywords(rng: Rng, names: tuple[str, ...], good: dict[str, Any]) -> dict[st
     return {**good, **{name: str(value) if name == "render_mode" else value for name, value in odd.items()}}
 
 
-def _used(env: Any, rng: Rng) -> None:
+def _used(env: Any, rng: Rng, works: Callable[[], None]) -> None:
     """An episode's beginning, with odd seeds and actions among good ones."""
     try:
         env.reset(seed=3)
         if rng.random() < 0.3:
             env.reset(seed=an_odd_one(rng), options=an_odd_one(rng))
         env.step(env.action_space.sample())
+        works()
         env.step(an_odd_one(rng))
     finally:
         env.close()
 
 
-def single(rng: Rng) -> None:
+def single(rng: Rng, works: Callable[[], None]) -> None:
     """`gymnasium.make`."""
     keywords = _keywords(rng, KEYWORDS, {"emulator": "calibrated/nepal"})
-    _used(gymnasium.make(PATH_ENV_ID, disable_env_checker=True, **keywords), rng)
+    _used(gymnasium.make(PATH_ENV_ID, disable_env_checker=True, **keywords), rng, works)
 
 
-def batch(rng: Rng) -> None:
+def batch(rng: Rng, works: Callable[[], None]) -> None:
     """`gymnasium.make_vec`."""
     good = {"emulator": "calibrated/nepal", "num_envs": 2, "threads": 2}
-    _used(gymnasium.make_vec(PATH_ENV_ID, **_keywords(rng, BATCH_KEYWORDS, good)), rng)
+    _used(gymnasium.make_vec(PATH_ENV_ID, **_keywords(rng, BATCH_KEYWORDS, good)), rng, works)
 
 
-def native(rng: Rng) -> None:
+def native(rng: Rng, works: Callable[[], None]) -> None:
     """`PathBatch` with arrays of the wrong kind."""
     path = select_emulators("calibrated/nepal")[0].spec.to_path()
     good = {"features": "indigo", "actions": "indigo"}
@@ -113,6 +116,7 @@ def native(rng: Rng) -> None:
     for _ in range(6):
         try:
             calls[int(rng.integers(len(calls)))]()
+            works()
         except (ValueError, TypeError, RuntimeError, IndexError):
             continue  # what was refused leaves the batch as it was
 
@@ -120,15 +124,17 @@ def native(rng: Rng) -> None:
 KINDS = (single, batch, native)
 
 
-def findings(seeds: range, folder: Path) -> list[str]:
-    """Of these cases, in a process of their own that says in `folder` where it is."""
+def findings(seeds: range, folder: Path) -> tuple[list[str], set[str]]:
+    """Of these cases, in a process of their own with notes in `folder`; and the kinds that have run."""
     process = multiprocessing.get_context("forkserver").Process(target=_run, args=(seeds, folder))
     process.start()
+    process.join(MOST_SECONDS_OF_ONE * len(seeds))
+    process.kill()
     process.join()
     found: list[str] = json.loads((folder / "found").read_text())
     if process.exitcode:
         found.append(f"case {(folder / 'case').read_text()} ends the process: {process.exitcode}")
-    return found
+    return found, {file.name for file in (folder / "working").iterdir()}
 
 
 def _run(seeds: range, folder: Path) -> None:
@@ -136,13 +142,14 @@ def _run(seeds: range, folder: Path) -> None:
     warnings.simplefilter("ignore")
     found: list[str] = []
     (folder / "found").write_text("[]")
+    (folder / "working").mkdir()
     for seed in seeds:
         (folder / "case").write_text(str(seed))
         before = resource.getrusage(resource.RUSAGE_SELF)
         resource.setrlimit(
             resource.RLIMIT_CPU, (int(before.ru_utime + before.ru_stime) + MOST_CPU_SECONDS + 1, -1)
         )
-        offence = _offence(seed)
+        offence = _offence(seed, folder / "working")
         used_bytes = 1024 * (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before.ru_maxrss)
         if used_bytes > MOST_BYTES:
             offence = f"took {used_bytes >> 20} MB"
@@ -151,11 +158,11 @@ def _run(seeds: range, folder: Path) -> None:
             (folder / "found").write_text(json.dumps(found))
 
 
-def _offence(seed: int) -> str | None:
+def _offence(seed: int, working: Path) -> str | None:
     rng = np.random.default_rng(seed)
     kind = KINDS[int(rng.integers(len(KINDS)))]
     try:
-        kind(rng)
+        kind(rng, lambda: working.joinpath(kind.__name__).touch())
     except InputError as error:
         line = str(error)
         return line[:1000] if len(line) > MOST_CHARACTERS or "\n" in line else None

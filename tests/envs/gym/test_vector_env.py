@@ -308,7 +308,7 @@ def test_nothing_is_drawn_unless_asked_for() -> None:
         PathVectorEnv(1, render_mode="human")
 
 
-def test_emulators_are_dealt_in_turn() -> None:
+def test_emulators_are_given_to_flows_in_turn() -> None:
     envs = PathVectorEnv(
         4, emulator=["synthetic/5mbps-10ms", "synthetic/200mbps-80ms"], oracle_cwnd_packets=[15, 2760]
     )

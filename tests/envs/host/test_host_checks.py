@@ -66,9 +66,9 @@ def test_a_shell_that_starts(programs: Path) -> None:
 
 
 def test_a_shell_that_does_not_start_says_why(programs: Path) -> None:
-    write_program(programs, "mm-delay", "echo 'Died on std::runtime_error: no luck' >&2; exit 1")
+    write_program(programs, "mm-delay", "echo 'Died on std::runtime_error: no device' >&2; exit 1")
     check = host_checks.check_shell_starts()
-    assert (check.ok, check.found) == (False, "Died on std::runtime_error: no luck")
+    assert (check.ok, check.found) == (False, "Died on std::runtime_error: no device")
 
 
 def test_a_shell_that_hangs_is_taken_down(programs: Path, monkeypatch: pytest.MonkeyPatch) -> None:

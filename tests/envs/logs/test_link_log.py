@@ -18,6 +18,8 @@ from ccgym.envs.logs.link_log import (
 )
 from ccgym.envs.specs.schedules import opportunities_through
 
+from .real_logs import real_log
+
 HEADER = """\
 # mahimahi mm-link (Uplink) [one.tr] > u.log
 # command line: 'mm-link' 'one.tr' 'one.tr' '--uplink-log=u.log' '--' 'true'
@@ -25,7 +27,6 @@ HEADER = """\
 # init timestamp: 1795218406566
 # base timestamp: 36
 """
-REAL_LOGS = Path(__file__).parents[4] / "shared" / "mahimahi_logs"
 
 
 def write_log(folder: Path, events: str) -> Path:
@@ -267,15 +268,13 @@ def test_run_of_the_twin_becomes_a_log() -> None:
     ("name", "arrivals", "drops", "loss"),
     # 5006 arrivals, 6 of them background, which lose nothing; nothing is in flight at the end.
     [
-        ("m_dt1.log", 5006, 342, 342 / 5000),
-        ("m_dh1.log", 5006, 206, 206 / 5000),
-        ("m_cd1.log", 5006, 450, 450 / 5000),
+        ("droptail", 5006, 342, 342 / 5000),
+        ("drophead", 5006, 206, 206 / 5000),
+        ("codel", 5006, 450, 450 / 5000),
     ],
 )
-def test_real_logs(name: str, arrivals: int, drops: int, loss: float) -> None:
-    if not REAL_LOGS.is_dir():
-        return  # the logs of the real program lie beside the project, not in it
-    log = read_link_log(REAL_LOGS / name)
+def test_real_logs(name: str, arrivals: int, drops: int, loss: float, tmp_path: Path) -> None:
+    log = read_link_log(real_log(name, tmp_path))
     assert len(log.arrival_ms) == arrivals
     assert len(log.arrival_ms) - len(log.departure_ms) == drops
     assert measure(log.without_background(), 0).loss == pytest.approx(loss)

@@ -8,7 +8,8 @@ from ccgym.envs.errors import InputError
 from ccgym.envs.logs.link_log import QueueSettings, read_link_log
 from ccgym.envs.logs.replay import replay_log
 
-REAL_LOGS = Path(__file__).parents[4] / "shared" / "mahimahi_logs"
+from .real_logs import real_log
+
 # A link of one opportunity per ms from base 10; each departs 1 ms after it came, the 4th of a burst is lost.
 HEADER = (
     "# mahimahi mm-link (Uplink) [one.tr] > u.log\n# command line: 'mm-link'\n# queue: droptail [packets=3]\n"
@@ -112,12 +113,10 @@ def test_arguments_must_go_with_the_queue(
 @pytest.mark.parametrize(
     ("name", "mismatches"),
     # The real CoDel reads the wall clock, and was late now and then: 18 of its 4556 departures differ.
-    [("m_dt1.log", 0), ("m_dh1.log", 0), ("tcp9_u.log", 0), ("m_cd1.log", 18)],
+    [("droptail", 0), ("drophead", 0), ("kernel_tcp", 0), ("codel", 18)],
 )
-def test_real_logs_replay(name: str, mismatches: int) -> None:
-    if not (REAL_LOGS / name).exists():
-        return  # they lie beside the project where it is developed, not in it
-    result = replay_log(read_link_log(REAL_LOGS / name), REAL_LOGS / "one.tr")
+def test_real_logs_replay(name: str, mismatches: int, trace: Path, tmp_path: Path) -> None:
+    result = replay_log(read_link_log(real_log(name, tmp_path)), trace)
     assert result.mismatches == mismatches
     assert result.opportunity_mismatches == 0
     assert result.twin_undelivered == result.undelivered

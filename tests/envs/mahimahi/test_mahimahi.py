@@ -205,9 +205,9 @@ def test_staged_file_can_be_run(shell: MahimahiShell, tmp_path: Path) -> None:
 
 
 def test_failure_tells_the_commands_own_words(shell: MahimahiShell) -> None:
-    shells = shell.start("echo no such luck >&2; exit 3")
+    shells = shell.start("echo no such thing >&2; exit 3")
     assert shells.wait(ANSWER_S) != 0
-    assert shells.complaint() == "no such luck"
+    assert shells.complaint() == "no such thing"
 
 
 def test_nothing_is_left_after_a_normal_end() -> None:

@@ -298,7 +298,7 @@ def test_what_no_shell_can_do_runs_in_the_twin(tmp_path: Path) -> None:
     assert len(load_evaluation(tmp_path).scenarios) == len(emulators)
 
 
-def test_a_scheme_is_flown_under_the_application_of_its_spec(tmp_path: Path) -> None:
+def test_a_scheme_runs_under_the_application_of_its_spec(tmp_path: Path) -> None:
     flows = [{"bytes": 150_000, "mean_think_s": 0.2}]
     fields = {"name": "requests", "delay_ms": 10, "uplink": {"rate_mbps": 12}, "flows": flows}
     emulator = NamedEmulator("test/requests", EmulatorSpec.model_validate(fields))

@@ -9,7 +9,9 @@ import pytest
 from ccgym.envs.errors import InputError
 from ccgym.training.config import TrainingConfig
 from ccgym.training.dataset import Dataset
+from ccgym.training.runs import run_directory
 from ccgym.training.runs.run_directory import Checkpoint, RunDirectory
+from ccgym.training.runs.tracking import Tracked
 
 TinyConfig = Callable[..., TrainingConfig]
 REGRET = "validation/regret"
@@ -29,6 +31,25 @@ def test_a_run_is_not_gone_on_with_over_other_emulators(
     origin.write_text(json.dumps({**json.loads(origin.read_text()), "revision": "0ld"}))
     run.check_origin({"own/link": "AAAAAAAA"})
     assert "begun with revision 0ld" in capsys.readouterr().err
+
+
+def test_trackers_are_given_settings_of_plain_values(
+    tiny_config: TinyConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    followed: list[Tracked] = []
+
+    def open_trackers(_: object, run: Tracked) -> list[object]:
+        followed.append(run)
+        return []
+
+    monkeypatch.setattr(run_directory, "open_trackers", open_trackers)
+    run = RunDirectory(tmp_path / "run", TrainingConfig)
+    run.create(tiny_config(), {})
+    run.open_logs(3, REGRET)
+    (tracked,) = followed
+    assert json.loads(json.dumps(tracked.settings)) == tracked.settings
+    assert tracked.settings["hidden"] == [16]
+    assert (tracked.folder, tracked.name, tracked.iterations) == (tmp_path / "run", "tiny", 3)
 
 
 def test_the_figures_of_the_best_policy_are_not_those_of_the_last_one(

@@ -1,6 +1,5 @@
 """Who follows a run: the same metrics everywhere, under one identity when it goes on."""
 
-import json
 import sys
 from pathlib import Path
 
@@ -58,7 +57,3 @@ def test_a_server_that_does_not_answer_is_one_line(tmp_path: Path, monkeypatch: 
     with pytest.raises(InputError) as refusal:
         open_trackers(["mlflow"], tracked(tmp_path / "run"))
     assert "\n" not in str(refusal.value)
-
-
-def test_settings_are_plain(tmp_path: Path) -> None:
-    assert json.dumps(dict(tracked(tmp_path / "run").settings))

@@ -39,14 +39,15 @@ def test_a_validation_link_is_not_trained_on(tiny_config: TinyConfig) -> None:
         links_to_train_on(tiny_config(emulators="random:validation:3"))
 
 
-def test_every_config_that_ships_keeps_to_its_splits() -> None:
-    for file in config_files("training").values():
-        kind = RlConfig if "algo" in read_options(file) else TrainingConfig
-        config = load_config(file, {}, kind)
-        assert links_to_train_on(config)
-        assert links_to_validate_on("validation", config.validation)
-        if isinstance(config, TrainingConfig):
-            assert links_to_validate_on("monitored", config.monitored)
+@pytest.mark.parametrize("name", config_files("training"))
+def test_a_config_that_ships_keeps_to_its_splits(name: str) -> None:
+    file = config_files("training")[name]
+    kind = RlConfig if "algo" in read_options(file) else TrainingConfig
+    config = load_config(file, {}, kind)
+    assert links_to_train_on(config)
+    assert links_to_validate_on("validation", config.validation)
+    if isinstance(config, TrainingConfig):
+        assert links_to_validate_on("monitored", config.monitored)
 
 
 def test_what_is_trained_and_validated_on_is_apart_from_what_is_tested(tiny_config: TinyConfig) -> None:

@@ -61,7 +61,9 @@ int64_t delivered_packets(std::unique_ptr<CongestionController> controller) {
 class EveryController : public testing::TestWithParam<std::string> {};
 
 TEST_P(EveryController, KeepsItsPromises) {
-  for (const Promise& promise : check_promises(GetParam(), /*seed=*/1)) {
+  const std::vector<Promise> promises = check_promises(GetParam(), /*seed=*/1);
+  EXPECT_FALSE(promises.empty());
+  for (const Promise& promise : promises) {
     EXPECT_EQ(promise.breach, "") << promise.text;
     EXPECT_EQ(promise.unchecked, "") << promise.text;
   }
