@@ -80,13 +80,9 @@ class GroupRelative(VecEnvWrapper):
         return differences
 
 
-def make_model(config: RlConfig, shape: Shape, envs: VecEnv, device: torch.device = CPU) -> Model:
-    """A learner with random weights from the seed, or with those of `config.init`.
-
-    Raises:
-        InputError: `held_steps` is set, but the actions are classes.
-    """
-    arguments: dict[str, Any] = {
+def _arguments(config: RlConfig) -> dict[str, Any]:
+    """The configuration in the words of stable-baselines3."""
+    return {
         "n_steps": config.episode_steps,
         "batch_size": config.batch_decisions,
         "n_epochs": config.epochs,
@@ -99,8 +95,16 @@ def make_model(config: RlConfig, shape: Shape, envs: VecEnv, device: torch.devic
         "learning_rate": config.learning_rate,
         "seed": config.seed,
         "stats_window_size": config.environments,
-        "device": device,
     }
+
+
+def make_model(config: RlConfig, shape: Shape, envs: VecEnv, device: torch.device = CPU) -> Model:
+    """A learner with random weights from the seed, or with those of `config.init`.
+
+    Raises:
+        InputError: `held_steps` is set, but the actions are classes.
+    """
+    arguments = _arguments(config) | {"device": device}
     policy: dict[str, Any] = {
         "activation_fn": torch.nn.Tanh,
         "log_std_init": math.log(_spread(config, shape)),

@@ -7,7 +7,10 @@ The run directory is that of imitation training: ccgym.training.runs.run_directo
 
 import math
 import time
+from collections.abc import Sequence
 from concurrent.futures import Executor
+from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -18,6 +21,7 @@ from ccgym.envs import _core
 from ccgym.envs.errors import InputError
 from ccgym.envs.gym.engine.env_spaces import inputs_of
 from ccgym.envs.specs.emulator_spec import EmulatorSpec
+from ccgym.envs.specs.emulators import NamedEmulator
 from ccgym.envs.specs.splits import Split
 from ccgym.oracle.window import find_windows, refuse_dead, refuse_unsearchable
 from ccgym.training.config import check_rollout_memory, trained_on
@@ -29,13 +33,15 @@ from ccgym.training.runs.progress import TrainingProgress
 from ccgym.training.runs.run_directory import SECONDS, Checkpoint, RunDirectory
 from ccgym.training.runs.tensor_file import save_tensors
 from ccgym.training.tasks.links import links_to_train_on, links_to_validate_on, pins, seen_links
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
 from stable_baselines3.common.utils import set_random_seed
 
 from .actor import as_actor
 from .agent import Model, let_learn, make_model, to_policy
 from .config import RlConfig
 from .episodes import EPISODE, UNSEEN, Episodes, Validator, try_out, validation_links
-from .shape import find_shape
+from .shape import Shape, find_shape
 
 NEGATIVE_REWARD = "validation/negative_reward"
 """The metric that the best policy has least of: the mean reward of a decision on unseen flows, times -1."""
@@ -105,14 +111,8 @@ def train(
 ) -> None:
     """Trains until `config.iterations` are done or `minutes` are over.
 
-    Args:
-        config: of the run; with `resume`, the one it was begun with.
-        run: must hold a run with `resume`, must not without.
-        resume: go on with the run's last checkpoint.
-        workers: threads. They change the speed, never the result.
-        minutes: the iteration that passes this limit is the last one.
-        ray_address: of a Ray cluster that runs the flows that are learnt from; it changes no bit.
-        device: where the networks learn, and act while they do.
+    The arguments are those of `ccgym.dagger.train.train`. A cluster runs the flows that are learnt from; on
+    `device` the networks learn, and act while they do.
 
     Raises:
         InputError: an unknown emulator, a policy to start from that does not fit, no run to resume, a run in
@@ -152,61 +152,38 @@ def _train(
         refuse_dead(emulator.spec)
     for emulator in validation:
         refuse_unsearchable(emulator.spec)
-    seen = _seen_links(config, [emulator.spec for emulator in emulators])
-    try_out(config, shape, [emulator.spec for emulator in emulators])
-    episodes = Episodes(config, shape, [emulator.spec for emulator in emulators], workers, rollout_workers)
+    specs = [emulator.spec for emulator in emulators]
+    seen = _seen_links(config, specs)
+    try_out(config, shape, specs)
+    episodes = Episodes(config, shape, specs, workers, rollout_workers)
     validator = Validator(config, shape, split=Split.VALIDATION, seed=config.seed + UNSEEN, threads=workers)
     model = make_model(config, shape, episodes.envs, device)
-    native = shape.features in _core.POLICY_FEATURES
-    pinned = pins(emulators, validation)
-    if resume:
-        run.check_origin(pinned)
-        done = run.resume(NEGATIVE_REWARD)
-        model.policy.load_state_dict(done.policy)
-        model.policy.optimizer.load_state_dict(done.optimiser)
-    else:
-        run.create(config, pinned)
-        done = Checkpoint(0, *_state(model), best_criterion=math.inf, decisions=0, criterion=NEGATIVE_REWARD)
-        run.save(done, None, 0)
+    done = _begin(config, run, model, pins(emulators, validation), resume=resume)
     run.open_logs(done.iterations, NEGATIVE_REWARD)
     earlier_s = max((seconds for seconds, _ in run.history(SECONDS)), default=0.0)
 
     with TrainingProgress(done.iterations, config.iterations) as progress:
         progress.say(f"finding oracle windows: {len(validation)} emulators to validate")
         windows = find_windows([emulator.spec for emulator in validation], rollout_workers)
+        evaluation = _Evaluation(config, run, shape, validator, validation, windows, seen, threads)
 
         for iteration in range(done.iterations, config.iterations):
             # Run and learn.
             metrics = learn(model, episodes, config, iteration)
             metrics["decisions"] = done.decisions + config.environments * config.episode_steps
 
-            # Evaluate: the exported policy runs in the twin as it will run outside; the best one is kept.
+            # Evaluate: the best policy is kept.
             last = iteration + 1 == config.iterations or time.monotonic() - begin_s > 60 * minutes
             best_criterion = done.best_criterion
-            figures = {}
+            figures: dict[str, Figure] = {}
             if last or (iteration + 1) % config.evaluation_interval == 0:
-                module, spec = to_policy(model, shape)
-                reward = validator.mean_reward(as_actor(module, shape.actions))
-                metrics |= {"validation/reward": reward, NEGATIVE_REWARD: -reward}
-                said = f"iteration {iteration + 1}: validation reward {reward:.4f}"
-                is_native = False
-                if native and isinstance(module, PolicyModule):
-                    is_native = True
-                    made = trained_on(config, iteration)
-                    save_policy(run.candidate_policy, module, spec, trained_on=made, seen=seen)
-                    rollouts = make_rollouts(
-                        run.candidate_policy, validation, windows, config.evaluation_seconds, threads
-                    )
-                    metrics |= rollout_metrics(rollouts)
-                    figures["rollouts"] = draw_rollouts(f"{config.name}, iteration {iteration + 1}", rollouts)
-                    said += f"; {summarise(rollouts)}"
-                else:  # features or a network in Python: no controller runs them
-                    names = {"network": shape.network, "features": shape.features}
-                    save_tensors({**names, "weights": module.state_dict()}, run.candidate_policy)
-                progress.say(said)
-                if -reward < best_criterion:
-                    best_criterion = -reward
-                    run.candidate_policy.replace(run.best_policy if is_native else run.best_network)
+                evaluated = evaluation.evaluate(model, iteration)
+                metrics |= evaluated.metrics
+                figures = evaluated.figures
+                progress.say(f"iteration {iteration + 1}: {evaluated.summary}")
+                if metrics[NEGATIVE_REWARD] < best_criterion:
+                    best_criterion = metrics[NEGATIVE_REWARD]
+                    run.candidate_policy.replace(evaluated.place_of_best)
 
             # Save: a run that ends here, however it ends, goes on from here.
             decisions = int(metrics["decisions"])
@@ -222,6 +199,72 @@ def _train(
             if last:
                 break
     run.close_logs()
+
+
+def _begin(
+    config: RlConfig, run: RunDirectory[RlConfig], model: Model, pinned: dict[str, str], *, resume: bool
+) -> Checkpoint:
+    """Begins the run, or gives the model the state in which the run goes on."""
+    if resume:
+        run.check_origin(pinned)
+        done = run.resume(NEGATIVE_REWARD)
+        model.policy.load_state_dict(done.policy)
+        model.policy.optimizer.load_state_dict(done.optimiser)
+        return done
+    run.create(config, pinned)
+    done = Checkpoint(0, *_state(model), best_criterion=math.inf, decisions=0, criterion=NEGATIVE_REWARD)
+    run.save(done, None, 0)
+    return done
+
+
+@dataclass(frozen=True)
+class _Evaluated:
+    """What the evaluation of a policy has given; the policy is the run's candidate."""
+
+    metrics: dict[str, float]
+    figures: dict[str, Figure]
+    summary: str
+    place_of_best: Path
+    """Where the candidate belongs if it is the best one so far."""
+
+
+@dataclass(frozen=True)
+class _Evaluation:
+    """Measures the policy that a model has become, on links that it does not learn from."""
+
+    config: RlConfig
+    run: RunDirectory[RlConfig]
+    shape: Shape
+    validator: Validator
+    emulators: Sequence[NamedEmulator]
+    windows: NDArray[np.float64]
+    """The oracle's, of each emulator."""
+    seen: SeenLinks | None
+    threads: Executor
+
+    def evaluate(self, model: Model, iteration: int) -> _Evaluated:
+        """Where a controller can run it, the exported policy runs in the twin as it will run outside."""
+        module, spec = to_policy(model, self.shape)
+        reward = self.validator.mean_reward(as_actor(module, self.shape.actions))
+        metrics = {"validation/reward": reward, NEGATIVE_REWARD: -reward}
+        summary = f"validation reward {reward:.4f}"
+        if self.shape.features in _core.POLICY_FEATURES and isinstance(module, PolicyModule):
+            made = trained_on(self.config, iteration)
+            save_policy(self.run.candidate_policy, module, spec, trained_on=made, seen=self.seen)
+            rollouts = make_rollouts(
+                self.run.candidate_policy,
+                self.emulators,
+                self.windows,
+                self.config.evaluation_seconds,
+                self.threads,
+            )
+            metrics |= rollout_metrics(rollouts)
+            figures = {"rollouts": draw_rollouts(f"{self.config.name}, iteration {iteration + 1}", rollouts)}
+            return _Evaluated(metrics, figures, f"{summary}; {summarise(rollouts)}", self.run.best_policy)
+        # Features or a network in Python: no controller runs them.
+        names = {"network": self.shape.network, "features": self.shape.features}
+        save_tensors({**names, "weights": module.state_dict()}, self.run.candidate_policy)
+        return _Evaluated(metrics, {}, summary, self.run.best_network)
 
 
 def _seen_links(config: RlConfig, trained_on: list[EmulatorSpec]) -> SeenLinks | None:

@@ -56,15 +56,7 @@ def run(args: argparse.Namespace) -> int:
     folder = args.out or Path("sweeps") / args.config.stem
     kind: type[RunConfig] = TrainingConfig if kind_of(config) == "dagger" else RlConfig
     check_training(first_config(config, kind))
-    train: Callable[..., None]
-    if kind is TrainingConfig:
-        from ccgym.dagger.train import train as train_by_imitation
-
-        train = train_by_imitation
-    else:
-        from ccgym.rl.train import train as train_by_reward
-
-        train = train_by_reward
+    train = _train_by_imitation() if kind is TrainingConfig else _train_by_reward()
     from ccgym.training.device import device_of  # late, as the trainings: PyTorch takes seconds
 
     found: list[Trial] = []
@@ -82,3 +74,15 @@ def run(args: argparse.Namespace) -> int:
         print(f"best: trial {best.number}, criterion {best.criterion:.4f}: {folder}/best.yaml")
         print("\n".join(f"{name}: {value}" for name, value in best.settings.items()))
     return 0
+
+
+def _train_by_imitation() -> Callable[..., None]:
+    from ccgym.dagger.train import train
+
+    return train
+
+
+def _train_by_reward() -> Callable[..., None]:
+    from ccgym.rl.train import train
+
+    return train

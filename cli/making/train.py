@@ -29,6 +29,13 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         description="Trains a policy on emulators and keeps the best one as DIR/best/policy.safetensors. "
         "After Ctrl-C the run can be continued with --resume.",
     )
+    _add_settings(parser)
+    _add_run(parser)
+    parser.set_defaults(run=run)
+
+
+def _add_settings(parser: argparse.ArgumentParser) -> None:
+    """What is trained, and on what: by the configuration and what changes it."""
     parser.add_argument(
         "--config",
         default=None,
@@ -73,6 +80,10 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         "dagger) also take code of yours as MODULE:NAME or FILE.py:NAME; modules of the current folder are "
         "found: see --list",
     )
+
+
+def _add_run(parser: argparse.ArgumentParser) -> None:
+    """Where a run is kept, how long it lasts, and what computes it."""
     parser.add_argument(
         "--out", type=Path, default=None, help="folder of the run (default: runs/NAME of the config)"
     )
@@ -110,7 +121,6 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         metavar="A,B",
         help="where metrics go besides metrics.jsonl: tensorboard (default), wandb, mlflow",
     )
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

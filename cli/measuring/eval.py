@@ -31,6 +31,14 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         "Schemes and emulators that `all` selects but this backend cannot run are marked in the leaderboard. "
         "Exit code 1: a run failed; the report says which and why.",
     )
+    _add_schemes_and_paths(parser)
+    _add_runs(parser)
+    _add_answers(parser)
+    parser.set_defaults(run=run)
+
+
+def _add_schemes_and_paths(parser: argparse.ArgumentParser) -> None:
+    """What runs, and over what."""
     parser.add_argument(
         "--schemes",
         required=True,
@@ -67,6 +75,10 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         metavar="DIR",
         help="Pantheon checkout, set up, whose schemes are named pantheon:NAME; their wrappers run unchanged",
     )
+
+
+def _add_runs(parser: argparse.ArgumentParser) -> None:
+    """How many runs, how long, with which flows, and where they are computed."""
     parser.add_argument(
         "--runs",
         type=count,
@@ -117,6 +129,10 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         metavar="ADDRESS",
         help="HOST:PORT of a Ray cluster, or auto: runs in virtual time go there, with the same figures",
     )
+
+
+def _add_answers(parser: argparse.ArgumentParser) -> None:
+    """Where figures go."""
     parser.add_argument("--out", required=True, type=Path, metavar="DIR", help="where data and report go")
     parser.add_argument(
         "--serve",
@@ -128,7 +144,6 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         "progress, leaderboard so far, last runs; ends with the evaluation (default port: any free one)",
     )
     parser.add_argument("--json", action="store_true", help="print the summary as JSON")
-    parser.set_defaults(run=run)
 
 
 def _port(text: str) -> int:

@@ -114,10 +114,7 @@ class PathVectorEnv(
             backend=backend,
             render_mode=render_mode,
         )
-        counts = {"num_envs": num_envs, "max_episode_steps": max_episode_steps, "threads": threads}
-        for name, count in counts.items():
-            if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1:
-                raise InputError(f"{name}: {excerpt(count)} is not a whole number of at least 1")
+        _check_counts(num_envs=num_envs, max_episode_steps=max_episode_steps, threads=threads)
         check_memory(FLOW_BYTES * num_envs, f"num_envs: {num_envs} flows")
         self.num_envs = num_envs
         self._engine = PathEngine(
@@ -354,3 +351,10 @@ class PathVectorEnv(
 def _masked(info: Mapping[str, Any], present: NDArray[np.bool_]) -> dict[str, Any]:
     """Adds to each entry the mask that tells, under `_name`, which flows have it."""
     return {**info, **{f"_{name}": present for name in info}}
+
+
+def _check_counts(**counts: object) -> None:
+    """Raises InputError, which names the argument: one is no number of things."""
+    for name, count in counts.items():
+        if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1:
+            raise InputError(f"{name}: {excerpt(count)} is not a whole number of at least 1")

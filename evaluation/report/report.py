@@ -1,7 +1,7 @@
 """`report.html`: the whole evaluation on one self-contained page."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import astuple
 from datetime import UTC, datetime
 from functools import cache
@@ -28,7 +28,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescap
 from .figures import Figure, frontier, overall_frontier
 from .heat_maps import heat_maps
 from .packed import packed_json, packed_plotly, packed_text
-from .palette import styles
+from .palette import Style, styles
 from .run_figures import has_series, runs_over_time
 from .static_plot import static_plot
 
@@ -90,20 +90,9 @@ def page_environment() -> Environment:
 def _content(evaluation: Evaluation) -> dict[str, Any]:
     colours = styles(evaluation.schemes)
     leaderboard = evaluation_leaderboard(evaluation)
-    present = [scenario for scenario in evaluation.scenarios if scenario.runs]
-    figures: dict[str, Figure] = {}
-    of_runs: dict[str, Figure] = {}
-    most_packets = _packets_of_a_flow(evaluation)
-    if present and any(scenario.delay_ms for scenario in present) and len(present) > 1:
-        figures["overall"] = overall_frontier(present, colours)
     large = len(evaluation.scenarios) * len(evaluation.schemes) > MOST_CELLS
     maps = heat_maps(evaluation) if large else {}
-    figures |= {f"heat-{group}": figure for group, figure in maps.items()}
-    for index, scenario in enumerate(evaluation.scenarios):
-        if scenario.runs:
-            figures[f"frontier-{index}"] = frontier(scenario, colours)
-        for run in _runs(scenario):
-            of_runs[f"runs-{index}-{run}"] = runs_over_time(scenario, run, colours, most_packets)
+    figures = _frontiers(evaluation, colours) | {f"heat-{group}": figure for group, figure in maps.items()}
     hexes = {scheme: style.colour for scheme, style in colours.items()}
     is_open = len(evaluation.scenarios) <= MOST_OPEN
     scenarios = [
@@ -119,7 +108,7 @@ def _content(evaluation: Evaluation) -> dict[str, Any]:
         "packed": {
             "plotly": packed_plotly(),
             "figures": packed_json(figures),
-            **{name: packed_json(figure) for name, figure in of_runs.items()},
+            **{name: packed_json(figure) for name, figure in _figures_of_runs(evaluation, colours)},
             **{name: packed_text(str(section)) for name, section in sections.items()},
         },
         "overall": static_plot(figures["overall"]) if "overall" in figures else "",
@@ -136,6 +125,26 @@ def _content(evaluation: Evaluation) -> dict[str, Any]:
         "heat_maps": list(maps),
         "open": is_open,
     }
+
+
+def _frontiers(evaluation: Evaluation, colours: dict[str, Style]) -> dict[str, Figure]:
+    """By the name that the page has for it: that of all scenarios together, and that of each."""
+    figures: dict[str, Figure] = {}
+    present = [scenario for scenario in evaluation.scenarios if scenario.runs]
+    if any(scenario.delay_ms for scenario in present) and len(present) > 1:
+        figures["overall"] = overall_frontier(present, colours)
+    for index, scenario in enumerate(evaluation.scenarios):
+        if scenario.runs:
+            figures[f"frontier-{index}"] = frontier(scenario, colours)
+    return figures
+
+
+def _figures_of_runs(evaluation: Evaluation, colours: dict[str, Style]) -> Iterator[tuple[str, Figure]]:
+    """By name, those over the time of each run whose logs were kept."""
+    most_packets = _packets_of_a_flow(evaluation)
+    for index, scenario in enumerate(evaluation.scenarios):
+        for run in _runs(scenario):
+            yield f"runs-{index}-{run}", runs_over_time(scenario, run, colours, most_packets)
 
 
 def _packets_of_a_flow(evaluation: Evaluation) -> int:

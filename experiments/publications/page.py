@@ -45,6 +45,15 @@ def page(
         "|---|---|---|---|",
         *(_overview(name, each, seconds) for name, each in found.items()),
         "",
+        *_every_published_figure(found),
+    ]
+    for name, each in found.items():
+        lines += _section(name, each, figures.get(name, ()))
+    return "\n".join(lines)
+
+
+def _every_published_figure(found: Mapping[str, Reproduction | str]) -> list[str]:
+    return [
         "## Every published figure",
         "",
         "| experiment | figure | theirs | ours | tolerance | |",
@@ -58,9 +67,6 @@ def page(
         ),
         "",
     ]
-    for name, each in found.items():
-        lines += _section(name, each, figures.get(name, ()))
-    return "\n".join(lines)
 
 
 def _overview(name: str, found: Reproduction | str, seconds: Mapping[str, float]) -> str:

@@ -118,14 +118,7 @@ class PathEngine:
         self.action_space = action_space(actions)
         label_space(self.observation_space, ccgym=features if isinstance(features, str) else str(features))
         label_space(self.action_space, ccgym=actions, ccgym_companion=companion)
-        if features == "indigo" and actions != "indigo":
-            raise InputError(
-                f"actions: features indigo hold the last of indigo's actions, not of {actions!r}"
-            )
-        if not isinstance(companion, bool):
-            raise InputError(f"companion: {excerpt(companion)!r} is neither True nor False")
-        if companion and actions != "log_window":
-            raise InputError(f"companion: goes with actions log_window, not with {actions}; leave it out")
+        _check_together(features, actions, companion)
         if not 1 <= threads <= MOST_THREADS:
             raise InputError(f"threads: {threads} is not within 1 and {MOST_THREADS}")
         self._reward = CheckedReward(reward)
@@ -138,19 +131,16 @@ class PathEngine:
         paths = [self._path(spec) for spec in self._specs]
         self._batch: _core.PathBatch | LiveBatch
         least_packets = LEAST_WINDOW_PACKETS if actions in WINDOW_ACTIONS else LEAST_CHANGED_PACKETS
+        decisions: dict[str, Any] = {
+            "features": native,
+            "actions": actions,
+            "companion": companion,
+            "min_cwnd_packets": least_packets,
+        }
         if self._live:
-            self._batch = LiveBatch(
-                paths, features=native, actions=actions, companion=companion, min_cwnd_packets=least_packets
-            )
+            self._batch = LiveBatch(paths, **decisions)
         else:
-            self._batch = _core.PathBatch(
-                paths,
-                features=native,
-                actions=actions,
-                companion=companion,
-                threads=threads,
-                min_cwnd_packets=least_packets,
-            )
+            self._batch = _core.PathBatch(paths, threads=threads, **decisions)
         size = len(self._batch)
         self._given_actions = GivenActions(self.action_space, size)
         self._actions = np.zeros(self._given_actions.shape, np.float32)
@@ -387,6 +377,16 @@ class PathEngine:
     def _step_info(self, telemetry: Floats) -> Info:
         info = {name: telemetry[:, index] for name, index in _INFO_COLUMNS.items()}
         return info if self._oracle is None else info | self.reset_info()
+
+
+def _check_together(features: Features, actions: str, companion: bool) -> None:
+    """Raises InputError: one of them does not go with another one."""
+    if features == "indigo" and actions != "indigo":
+        raise InputError(f"actions: features indigo hold the last of indigo's actions, not of {actions!r}")
+    if not isinstance(companion, bool):
+        raise InputError(f"companion: {excerpt(companion)!r} is neither True nor False")
+    if companion and actions != "log_window":
+        raise InputError(f"companion: goes with actions log_window, not with {actions}; leave it out")
 
 
 def _episode_seeds(seeds: NDArray[np.uint64], episodes: NDArray[np.uint64]) -> NDArray[np.uint64]:
