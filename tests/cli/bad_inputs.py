@@ -17,6 +17,7 @@ import signal
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -86,9 +87,25 @@ copa,8.9,35,0
 vegas,8.5,33,0
 bbr,9.2,60,0.02
 """
-CONFIG = (
-    "name: mine\narchitecture: mlp\nfeatures: scale_free\nactions: log_window\nhidden: [8]\niterations: 1\n"
-)
+CONFIG = """name: mine
+architecture: mlp
+features: scale_free
+actions: log_window
+hidden: [8]
+emulators: synthetic/5mbps-10ms
+validation: validation/7mbps-15ms
+monitored: validation/7mbps-15ms
+iterations: 1
+environments: 2
+episode_steps: 64
+sequence_steps: 16
+dataset_iterations: 2
+batch_sequences: 8
+initial_learning_rate: 3.0e-3
+final_learning_rate: 1.0e-3
+evaluation_interval: 1
+evaluation_seconds: 1
+"""
 BROKEN_CONTROLLER = (
     "class A:\n    def __init__(self, packet_bytes):\n        raise RuntimeError('on purpose')\n"
 )
@@ -133,7 +150,7 @@ COMMANDS: dict[str, list[str]] = {
     "dataset": ["--schemes", "fixed:3", "--emulators", "calibrated/nepal", "--out", "out"],
     "new controller": ["mine"],
     "report": ["measured"],
-    "compare": ["measured", "measured"],
+    "compare": ["measured", "figures"],
     "oracle": ["--rate-mbps", "2", "--delay-ms", "10"],
     "calibrate": ["--target", "good.csv", "--out", "out.yaml", "--minutes", "0.01"],
     "replay": ["good.log", "--trace", "good.trace"],
@@ -149,6 +166,7 @@ COMMANDS: dict[str, list[str]] = {
     "doctor": [],
 }  # fmt: skip
 """Each works as it stands, and quickly, or is an error already."""
+ERRORS_ALREADY = {"sweep", "schemes install", "bench"}
 EXPERIMENTS: dict[str, list[str]] = {
     "all": ["--quick", "--out", "empty/out"],
     "preference-curve": ["--random", "1", "--seeds", "1"],
@@ -190,7 +208,7 @@ def prepare(folder: Path) -> None:
     (folder / "good.yaml").write_text(SPEC)
     (folder / "good.csv").write_text(TABLE)
     (folder / "config.yaml").write_text(CONFIG)
-    (folder / "good.trace").write_text("".join(f"{ms}\n" for ms in range(1, 200, 3)))
+    (folder / "good.trace").write_text("".join(f"{ms}\n" for ms in range(1, 200)))
     (folder / "good.log").write_text(
         LINK_LOG + "".join(f"{ms} + 1504\n{ms + 3} # 1504\n" for ms in range(0, 90, 6))
     )
@@ -298,15 +316,15 @@ READERS: dict[str, list[list[str]]] = {
     "good.safetensors": [[*EVAL, "--schemes", "policy:good.safetensors"],
                          ["export", "good.safetensors", "--name", "mine", "--out", "."]],
     "measured/session.json": [["report", "measured"], ["calibrate", "--target", "measured", "--few", *FIT],
-                           [*EVAL[:-1], "measured", "--schemes", "fixed:3"]],
-    "measured/summary.json": [["compare", "measured", "measured"]],
+                           [*EVAL[:-1], "measured", "--schemes", "fixed:3"],
+                              ["compare", "measured", "figures"]],
     f"{DATA}/pantheon_metadata.json": [["report", DATA], ["calibrate", "--target", DATA, *FIT]],
     "figures/data/link/mine/fixed-3_measured_run1.json": [["report", "figures"],
                                                           ["compare", "measured", "figures"]],
     f"{DATA}/fixed-3_datalink_run1.log": [["report", "measured"], ["report", DATA],
                                           ["compare", "measured", DATA]],
 }  # fmt: skip
-"""Which commands read which file."""
+"""Which commands read which file. A training might never end: `--set` has it refused at the latest."""
 TOKENS = tuple(
     token.encode("utf-8", "surrogatepass")
     for token in (*ODD_VALUES, "\n", "\t", "- ", "  ", "'", '"', "#", "\r", "\ufeff")
@@ -340,6 +358,24 @@ def cases() -> st.SearchStrategy[Case]:
 
 def offences(case: Case) -> list[str]:
     """What the promise does not allow; an exit code of 0 says that the input was not bad after all."""
+    with carried_out(case) as (place, before, process_code):
+        if process_code is None:
+            return ["hangs"]
+        if process_code == -signal.SIGXCPU:
+            return []  # an experiment at work
+        return list(_offences_of(place, before, process_code))
+
+
+def exit_code(case: Case) -> tuple[object, str]:
+    """What a command returns, and what it says on stderr."""
+    with carried_out(case) as (place, _, _):
+        answer, said = place / "answer.json", (place / "stderr").read_text(errors="replace")
+        return json.loads(answer.read_text())[0] if answer.exists() else None, said
+
+
+@contextmanager
+def carried_out(case: Case) -> Iterator[tuple[Path, set[tuple[str, int]], int | None]]:
+    """Where a case has run, what was there before, and the exit code of its process; None: it hangs."""
     with tempfile.TemporaryDirectory(prefix="ccgym-bad-") as name:
         folder = Path(name) / "here"
         folder.mkdir()
@@ -354,11 +390,7 @@ def offences(case: Case) -> list[str]:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid or 0, signal.SIGKILL)  # it leads a group, and may have left others in it
         process.join()
-        if hangs:
-            return ["hangs"]
-        if process.exitcode == -signal.SIGXCPU:
-            return []  # an experiment at work
-        return list(_offences_of(Path(name), before, process.exitcode))
+        yield Path(name), before, None if hangs else process.exitcode
 
 
 def contents(folder: Path) -> set[tuple[str, int]]:
