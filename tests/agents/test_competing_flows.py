@@ -64,18 +64,32 @@ def test_beside_a_cubic_that_comes_first_in_each_tick_it_does_not_pay_for_both()
     assert min(shares) > 0.33  # it was 0.23
 
 
-def test_beside_a_cubic_in_a_short_queue_it_suspects_it_though_its_drains_empty_the_queue() -> None:
-    shares, contested = [], []
+@pytest.mark.parametrize("draw", range(3))
+def test_beside_a_cubic_in_a_short_queue_it_gets_its_part(draw: int) -> None:
+    shares, _ = _beside_a_cubic_in_a_short_queue(draw)
+    assert shares > 0.38  # it was 0.37
+
+
+@pytest.mark.xfail(strict=True, reason="0.69, 0.64 and 0.70; the policy before 0.79, 0.69 and 0.63")
+@pytest.mark.parametrize("draw", range(3))
+def test_beside_a_cubic_in_a_short_queue_it_suspects_it_though_its_drains_empty_the_queue(draw: int) -> None:
+    _, competes = _beside_a_cubic_in_a_short_queue(draw)
+    assert competes > 0.72  # it was 0.64 in the first draw
+
+
+@cache
+def _beside_a_cubic_in_a_short_queue(draw: int) -> tuple[float, float]:
+    """Means over 24 links: share of the second half minute, and how much of the last 40 s it competes."""
+    shares, competes = [], []
     for rate_mbps, delay_ms, bdps, start_s in product((20.0, 60.0, 140.0), (15, 40), (0.3, 0.45), (3.0, 6.0)):
         path = _path(rate_mbps, delay_ms, round(bdps * rate_mbps * 2 * delay_ms / 12))
         late = _core.Flow(select_native("indigo2"), start_s=start_s, extra_delay_ms=0.05)
-        records = _core.simulate(path, [_core.Flow("cubic"), late], seconds=60, seed=0)
+        records = _core.simulate(path, [_core.Flow("cubic"), late], seconds=60, seed=draw)
         cubic, ours = (_departed(record, 30, 60) for record in records)
         shares.append(ours / (cubic + ours))
         _, competitive = records[1].metrics["competitive"]
-        contested.append(competitive[records[1].cwnd_ms > 20e3].mean())
-    assert np.mean(contested) > 0.72  # it was 0.64
-    assert np.mean(shares) > 0.38  # it was 0.37
+        competes.append(competitive[records[1].cwnd_ms > 20e3].mean())
+    return float(np.mean(shares)), float(np.mean(competes))
 
 
 @pytest.mark.parametrize("rival", ["cubic", "reno"])
@@ -160,7 +174,6 @@ GROUPS = [(17, 18, 12, 6), (175, 52, 2.8, 10), (25, 13, 12, 13)]
 """Mbit/s, ms one way, BDP of queue, and flows that begin within 2 s."""
 BEGINS_S = (0.0, 0.1, 0.2)
 """The first of them: other flows meet other queues."""
-UNEVEN = pytest.mark.xfail(strict=True, reason="0.82 in this draw, the policy before 0.99")
 
 
 @cache
@@ -184,13 +197,7 @@ def test_flows_of_its_own_kind_that_begin_together_leave_the_queue_again(
     assert np.median(late_ms) < 0.35 * bdps * 2 * delay_ms  # it was 0.9 and more: all contested
 
 
-@pytest.mark.parametrize(
-    ("group", "begins_s"),
-    [
-        pytest.param(group, begins_s, marks=UNEVEN if (group, begins_s) == (GROUPS[1], 0.0) else ())
-        for group, begins_s in product(GROUPS, BEGINS_S)
-    ],
-)
+@pytest.mark.parametrize(("group", "begins_s"), product(GROUPS, BEGINS_S))
 def test_flows_of_its_own_kind_that_begin_together_share_evenly(
     group: tuple[float, int, float, int], begins_s: float
 ) -> None:
