@@ -125,7 +125,7 @@ ELSEWHERE: Mapping[str, tuple[str, ...]] = {
         "ccgym reproduce competition --fresh",
     ),
     "experiments/acceptance/test_evidence.py::test_the_page_holds_every_check_and_its_command": (
-        "ccgym reproduce evidence --seed 1 --random 400 --contested 400 --real-mahimahi real",
+        "ccgym reproduce evidence --seed 1 --random 300 --contested 300 --real-mahimahi real",
         "ccgym reproduce policy-checks",
         "ccgym reproduce policy-checks --fresh",
         "ccgym reproduce policy-checks --scheme run:mlp",
