@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 
 #include <array>
+#include <exception>
 #include <filesystem>
 #include <limits>
 #include <stdexcept>
@@ -102,6 +103,18 @@ std::pair<std::string, std::string> split_arguments(std::string_view argument) {
           std::string{argument.substr(end + kSuffix.size() + 1)}};
 }
 
+// Calls a function of the library `name`. One in C++ may throw: the exception then says whose it is.
+template <class Call>
+auto guarded(const std::string& name, Call call) {
+  try {
+    return call();
+  } catch (const std::exception& error) {
+    throw std::runtime_error(name + ": threw " + error.what());
+  } catch (...) {
+    throw std::runtime_error(name + ": threw an exception that is no std::exception");
+  }
+}
+
 std::unique_ptr<CongestionController> make_from_library(std::string_view argument,
                                                         const ControllerConfig& config) {
   const auto [file, args] = split_arguments(argument);
@@ -119,7 +132,7 @@ LibraryController::LibraryController(const std::string& file, const std::string&
                                      const ControllerConfig& config)
     : name_{"so:" + file}, table_{load_controllers(file)}, packet_bytes_{config.packet_bytes} {
   const ccgym_config c_config{.packet_bytes = packet_bytes_, .seed = config.seed, .args = args.c_str()};
-  self_ = take_ownership(table_->create(&c_config, &requested_limits_));
+  self_ = take_ownership(guarded(name_, [&] { return table_->create(&c_config, &requested_limits_); }));
   if (!self_) refuse(file, "refuses the arguments '" + args + "'");
   read_limits();
 }
@@ -138,7 +151,7 @@ void LibraryController::on_sent(Time now, const SentPacket& packet) {
   if (!table_->on_sent) return;
   const ccgym_sent_packet c_packet{packet.seq, packet.bytes, packet.inflight_bytes,
                                    in_ms(packet.smoothed_rtt)};
-  table_->on_sent(self_.get(), in_ms(now), &c_packet, &requested_limits_);
+  guarded(name_, [&] { table_->on_sent(self_.get(), in_ms(now), &c_packet, &requested_limits_); });
   read_limits();
 }
 
@@ -165,7 +178,7 @@ void LibraryController::on_ack(Time now, const AckEvent& ack) {
                         .rate_app_limited = ack.rate.app_limited,
                         .limited_by = to_c(ack.limited_by),
                         .ce_packets = ack.ce_packets};
-  table_->on_ack(self_.get(), in_ms(now), &c_ack, &requested_limits_);
+  guarded(name_, [&] { table_->on_ack(self_.get(), in_ms(now), &c_ack, &requested_limits_); });
   read_limits();
 }
 
@@ -179,20 +192,20 @@ void LibraryController::on_timeout(Time now, const Timeout& timeout) {
                                 .rtt_ms = in_ms(timeout.rtt.latest),
                                 .smoothed_rtt_ms = in_ms(timeout.rtt.smoothed),
                                 .min_rtt_ms = in_ms(timeout.rtt.min)};
-  table_->on_timeout(self_.get(), in_ms(now), &c_timeout, &requested_limits_);
+  guarded(name_, [&] { table_->on_timeout(self_.get(), in_ms(now), &c_timeout, &requested_limits_); });
   read_limits();
 }
 
 void LibraryController::on_spurious_loss(Time now, const SpuriousLoss& loss) {
   if (!table_->on_spurious_loss) return;
   const ccgym_spurious_loss c_loss{loss.seq, loss.bytes, in_ms(loss.sent_at), loss.timeout};
-  table_->on_spurious_loss(self_.get(), in_ms(now), &c_loss, &requested_limits_);
+  guarded(name_, [&] { table_->on_spurious_loss(self_.get(), in_ms(now), &c_loss, &requested_limits_); });
   read_limits();
 }
 
 void LibraryController::on_restart(Time now, Time idle) {
   if (!table_->on_restart) return;
-  table_->on_restart(self_.get(), in_ms(now), in_ms(idle), &requested_limits_);
+  guarded(name_, [&] { table_->on_restart(self_.get(), in_ms(now), in_ms(idle), &requested_limits_); });
   read_limits();
 }
 
@@ -201,7 +214,7 @@ void LibraryController::on_timer(Time now, const Timer& timer) {
                             .rtt_ms = in_ms(timer.rtt.latest),
                             .smoothed_rtt_ms = in_ms(timer.rtt.smoothed),
                             .min_rtt_ms = in_ms(timer.rtt.min)};
-  table_->on_timer(self_.get(), in_ms(now), &c_timer, &requested_limits_);
+  guarded(name_, [&] { table_->on_timer(self_.get(), in_ms(now), &c_timer, &requested_limits_); });
   read_limits();
   check_timer_moved(name_, next_timer_, now);
 }
@@ -209,7 +222,8 @@ void LibraryController::on_timer(Time now, const Timer& timer) {
 std::vector<Metric> LibraryController::metrics() const {
   if (!table_->metrics) return {};
   std::array<ccgym_metric, kMostMetrics> c_metrics{};
-  const std::size_t count = table_->metrics(self_.get(), c_metrics.data(), c_metrics.size());
+  const std::size_t count =
+      guarded(name_, [&] { return table_->metrics(self_.get(), c_metrics.data(), c_metrics.size()); });
   if (count > c_metrics.size())
     throw std::runtime_error(name_ + ": metrics tells more than there is room for");
   std::vector<Metric> metrics;
@@ -224,7 +238,7 @@ std::vector<Metric> LibraryController::metrics() const {
 std::unique_ptr<CongestionController> LibraryController::clone() const {
   if (!table_->clone)
     throw NotCopyableError(name_ + ": has no clone: it cannot run where flows are copied midway");
-  std::shared_ptr<void> self = take_ownership(table_->clone(self_.get()));
+  std::shared_ptr<void> self = take_ownership(guarded(name_, [&] { return table_->clone(self_.get()); }));
   if (!self) throw std::runtime_error(name_ + ": clone answers NULL");
   return std::unique_ptr<CongestionController>{new LibraryController{*this, std::move(self)}};
 }

@@ -29,12 +29,19 @@ def limit_own_memory(free_share: float) -> None:
     """Limits this process to a share of the free memory; beyond it allocations raise MemoryError."""
     free_bytes = _free_bytes()
     if free_bytes < math.inf:
-        _limit(SHARE * free_share * free_bytes)
+        most_bytes = _within_limit(
+            resource.RLIMIT_AS, _address_space_bytes() + SHARE * free_share * free_bytes
+        )
+        resource.setrlimit(resource.RLIMIT_AS, (most_bytes, most_bytes))
 
 
 def limit_outside_code() -> None:
-    """Limits this process, which runs code from outside and nothing else."""
-    _limit(OUTSIDE_CODE_MB << 20)
+    """Limits the data of this process, which runs code from outside and nothing else.
+
+    Not its address space: the libraries of PyTorch take 3 GB of that and touch a part.
+    """
+    most_bytes = _within_limit(resource.RLIMIT_DATA, _data_bytes() + (OUTSIDE_CODE_MB << 20))
+    resource.setrlimit(resource.RLIMIT_DATA, (most_bytes, most_bytes))
 
 
 @contextmanager
@@ -44,29 +51,30 @@ def outside_code_limited(own_bytes: float) -> Iterator[None]:
     Args:
         own_bytes: what ccgym itself will need within the context.
     """
-    before, most_allowed = resource.getrlimit(resource.RLIMIT_AS)
-    most_bytes = _most_bytes((OUTSIDE_CODE_MB << 20) + own_bytes, before)
-    resource.setrlimit(resource.RLIMIT_AS, (most_bytes, most_allowed))
+    before, most_allowed = resource.getrlimit(resource.RLIMIT_DATA)
+    most_bytes = _within_limit(resource.RLIMIT_DATA, _data_bytes() + (OUTSIDE_CODE_MB << 20) + own_bytes)
+    resource.setrlimit(resource.RLIMIT_DATA, (most_bytes, most_allowed))
     try:
         yield
     finally:
-        resource.setrlimit(resource.RLIMIT_AS, (before, most_allowed))
+        resource.setrlimit(resource.RLIMIT_DATA, (before, most_allowed))
 
 
-def _limit(more_bytes: float) -> None:
-    """Limits this process for good to so much more memory than it uses now."""
-    most_bytes = _most_bytes(more_bytes, resource.getrlimit(resource.RLIMIT_AS)[1])
-    resource.setrlimit(resource.RLIMIT_AS, (most_bytes, most_bytes))
+def _within_limit(limit: int, wanted_bytes: float) -> int:
+    """`wanted_bytes`, or the present limit of this process if that is lower."""
+    present, _ = resource.getrlimit(limit)
+    return int(wanted_bytes) if present == resource.RLIM_INFINITY else min(int(wanted_bytes), present)
 
 
-def _most_bytes(more_bytes: float, most_allowed: int) -> int:
-    most_bytes = _own_bytes() + int(more_bytes)
-    return most_bytes if most_allowed == resource.RLIM_INFINITY else min(most_bytes, most_allowed)
-
-
-def _own_bytes() -> int:
-    """The address space in use, which is what a limit counts."""
+def _address_space_bytes() -> int:
+    """What RLIMIT_AS counts."""
     return int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+
+
+def _data_bytes() -> int:
+    """What RLIMIT_DATA counts: private memory that can be written, without what is shared or of files."""
+    status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
+    return 1024 * int(status["VmData"].split()[0])
 
 
 def _free_bytes() -> float:
@@ -99,4 +107,4 @@ def _free_in_container() -> float:
 
 def _free_under_limit() -> float:
     most, _ = resource.getrlimit(resource.RLIMIT_AS)
-    return math.inf if most == resource.RLIM_INFINITY else float(most - _own_bytes())
+    return math.inf if most == resource.RLIM_INFINITY else float(most - _address_space_bytes())

@@ -8,7 +8,7 @@ from ccgym.envs import _core
 from ccgym.envs.errors import InputError
 from ccgym.evaluation.schemes import Kind, select_native, select_schemes
 
-from .controller_library import NO_CLONE, NO_ON_ACK, SYMBOL, VERSION, build_library, on_ack
+from .controller_library import NO_CLONE, NO_ON_ACK, SYMBOL, VERSION, build_cpp_library, build_library, on_ack
 from .test_python_schemes import AIMD, LISTENER, run, run_through_silence, write
 
 pytestmark = pytest.mark.slow
@@ -144,6 +144,18 @@ def test_limits_that_are_none_end_the_run(tmp_path: Path, statement: str, said: 
     controller = f"so:{build_library(tmp_path, on_ack(statement + ' return;'))}"
     with pytest.raises(RuntimeError, match=rf"aimd\.so: {said}"):
         run(controller)
+
+
+@pytest.mark.parametrize(
+    ("thrown", "said"),
+    [('std::out_of_range("no such ACK")', "no such ACK"), ("42", "an exception that is no std::exception")],
+)
+def test_what_a_library_in_cpp_throws_ends_the_run_and_names_it(
+    tmp_path: Path, thrown: str, said: str
+) -> None:
+    library = build_cpp_library(tmp_path, f"throw {thrown};")
+    with pytest.raises(RuntimeError, match=rf"^so:.*thrower\.so: threw {said}$"):
+        run(f"so:{library}")
 
 
 def test_without_a_clone_it_runs_but_is_not_copied(tmp_path: Path) -> None:

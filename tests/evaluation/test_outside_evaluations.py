@@ -83,6 +83,12 @@ def test_a_controller_that_floods_is_told_its_limit_as_well(tmp_path: Path, emul
     assert failure["reason"].endswith("its memory limit is 1024 MB")
 
 
+def test_a_controller_may_bring_pytorch(tmp_path: Path, emulators: str) -> None:
+    """Whose libraries take 3 GB of the address space."""
+    scheme = write(tmp_path, f"import torch\n\nWEIGHTS = torch.ones(1 << 20)\n{AIMD}")
+    assert evaluate(scheme, emulators, tmp_path / "out") == 0
+
+
 def test_a_library_that_finds_no_memory_says_what_its_limit_is(
     tmp_path: Path, emulators: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

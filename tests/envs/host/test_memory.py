@@ -36,20 +36,22 @@ def test_a_limit_that_is_set_counts_and_is_kept() -> None:
 FOR_A_WHILE = """
 import resource
 from ccgym.envs.host.memory import outside_code_limited
-before = resource.getrlimit(resource.RLIMIT_AS)
+before = resource.getrlimit(resource.RLIMIT_DATA)
 with outside_code_limited(1 << 29):
     kept = bytearray(5 << 28)
     try:
         bytes(1 << 29)
     except MemoryError:
         print("limited")
-assert resource.getrlimit(resource.RLIMIT_AS) == before
+assert resource.getrlimit(resource.RLIMIT_DATA) == before
 bytes(1 << 29)
 """
 
 
 def test_a_limit_for_a_while_counts_from_what_is_in_use_and_ends() -> None:
-    done = subprocess.run([sys.executable, "-c", FOR_A_WHILE], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", FOR_A_WHILE], capture_output=True, text=True, check=True, timeout=MOST_SECONDS
+    )
     assert done.stdout == "limited\n"
 
 
