@@ -56,6 +56,6 @@ def build_cpp_library(folder: Path, statement: str) -> Path:
     header = write_controller("header", "c", folder)
     (source := folder / "thrower.cc").write_text(IN_CPP.replace("STATEMENT", statement))
     library = folder / "thrower.so"
-    command = ["c++", "-shared", "-fPIC", "-I", header, "-o", library, source]
+    command = ["c++", "-shared", "-fPIC", "-I", str(header), "-o", str(library), str(source)]
     subprocess.run(command, check=True, capture_output=True, timeout=60)
     return library
