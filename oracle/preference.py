@@ -4,7 +4,7 @@ DEFAULT_PREFERENCE = 0.5
 PREFERENCES = (0.2, 0.35, 0.5, 0.65, 0.8, 0.9)
 """At which a policy's curve between throughput and delay is measured."""
 DOUBLINGS = 6.0
-"""The allowance doubles so many times from preference 0 to 1."""
+"""The allowance doubles so many times from preference 0 to 1; the companion (companion.cc) has it too."""
 
 
 def allowance(preference: float) -> float:

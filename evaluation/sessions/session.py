@@ -152,9 +152,8 @@ def log_bytes(spec: Network, seconds: float) -> float:
     """Memory that the log of a run takes; 0 where it cannot be foretold."""
     if not isinstance(spec, EmulatorSpec):
         return 0.0
-    packets_per_s = sum(each.packets_per_s for each in spec.cross_traffic)
-    if spec.uplink.trace is None:
-        packets_per_s += 1e6 * spec.uplink.schedule().mean_rate_mbps / (8 * OPPORTUNITY_IP_BYTES)
+    packets_per_s = 1e6 * spec.uplink.schedule().mean_rate_mbps / (8 * OPPORTUNITY_IP_BYTES)
+    packets_per_s += sum(each.packets_per_s for each in spec.cross_traffic)
     return PACKET_LOG_BYTES * packets_per_s * seconds
 
 

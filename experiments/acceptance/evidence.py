@@ -280,9 +280,11 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _arguments_again(args: argparse.Namespace, drawn: int) -> list[str]:
-    """The arguments that measure the same links again."""
+    """The arguments that measure the same links again; of the real runs' folder the last part, as its own."""
     again = ["--seed", str(drawn)]
     for name, usual in (("scheme", "indigo2"), ("random", 200), ("starvation", 10_000), ("contested", 200)):
         if getattr(args, name) != usual:
             again += [f"--{name}", str(getattr(args, name))]
-    return again if args.real_mahimahi is None else [*again, "--real-mahimahi", str(args.real_mahimahi)]
+    if args.real_mahimahi is not None:
+        again += ["--real-mahimahi", args.real_mahimahi.resolve().name]
+    return again

@@ -5,7 +5,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from ccgym.evaluation.sessions.session import PACKET_LOG_BYTES
+from ccgym.envs.specs.emulator_spec import EmulatorSpec, LinkSpec
+from ccgym.evaluation.sessions.session import PACKET_LOG_BYTES, log_bytes
 from ccgym.tests.processes import MOST_SECONDS
 
 LINK = "emulators: [{name: fast, delay_ms: 5, uplink: {rate_mbps: 1000, queue: droptail, packets: 500}}]"
@@ -38,3 +39,11 @@ def most_bytes_of_one_process(folder: Path, seconds: int) -> int:
 def test_a_packet_costs_no_more_than_is_estimated(tmp_path: Path) -> None:
     short, long = (most_bytes_of_one_process(tmp_path, seconds) for seconds in (1, 5))
     assert long - short < 4 * PACKETS_A_SECOND * PACKET_LOG_BYTES
+
+
+def test_a_trace_is_estimated_as_the_rate_that_it_has(tmp_path: Path) -> None:
+    (tmp_path / "link.trace").write_text("1\n" * 10)  # ten packets of 1,504 bytes per ms
+    trace = EmulatorSpec(name="trace", delay_ms=5, uplink=LinkSpec(trace=tmp_path / "link.trace"))
+    rate = EmulatorSpec(name="rate", delay_ms=5, uplink=LinkSpec(rate_mbps=120))
+    assert log_bytes(trace, 60) > 1e6
+    assert log_bytes(trace, 60) == pytest.approx(log_bytes(rate, 60), rel=0.01)

@@ -238,6 +238,17 @@ def test_the_page_of_evidence_has_a_section(runs: Path) -> None:
         assert f"| {check.name} | {check.links} | {check.wanted} | {check.measured} |" in section
 
 
+def test_the_command_of_the_page_of_evidence_names_no_folder_of_this_machine(
+    runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nothing = evidence.Evidence("indigo2", 1, True, [], [], [], [], [])
+    monkeypatch.setattr(evidence, "measure_evidence", lambda *_, **__: nothing)
+    page = tmp_path / "evidence.md"
+    main(["reproduce", "evidence", "--seed", "1", "--real-mahimahi", str(runs), "--out", str(page)])
+    assert "\nccgym reproduce evidence --seed 1 --real-mahimahi runs\n" in page.read_text()
+    assert str(runs.parent) not in page.read_text()
+
+
 def test_every_bar_has_its_runs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     for name in ("Verizon-LTE-short", "TMobile-LTE-short", "ATT-LTE-driving-2016"):
         for direction in ("up", "down"):
