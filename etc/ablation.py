@@ -84,6 +84,7 @@ CUTS: Mapping[str, Cut] = {
         "companion.cc", "link_share_.share() > kAloneShare", "link_share_.share() > 1e9"
     ),
     "doubts where a queue is unsteady": Cut("queue_steadiness.cc", "kUnsteady = 0.36;", "kUnsteady = 0;"),
+    "doubt that others have gone": Cut("others.cc", "doubted_round_trips_ = kSoon;", "doubted_round_trips_ = 0;"),
     "times for the next time that others show": Cut(
         "others.cc", "kMostPatience = 320;", "kMostPatience = 20;"
     ),
@@ -133,6 +134,7 @@ CUTS: Mapping[str, Cut] = {
     "rendezvous with its own kind": Cut(
         "rendezvous.cc", "return asked_at > Time{}", "return false && asked_at > Time{}"
     ),
+    "some that meet": Cut("rendezvous.cc", "kMoreThanOwn = 1.5;", "kMoreThanOwn = 1e9;"),
     "paths that become known": Cut("rendezvous.cc", "(known || have_drained(own_ms))", "known"),
     "what its own window explains": Cut("rendezvous.cc", "kExplainingPart = 0.67;", "kExplainingPart = 1e9;"),
     "an answer to losses at once": Cut(

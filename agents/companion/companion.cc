@@ -81,7 +81,7 @@ bool Companion::measure_share(Time now, const AckEvent& ack, double cwnd_packets
 }
 
 bool Companion::suspects_others() const {
-  return sees_others() || competitive_.suspects() || link_share_.hints_at_others();
+  return sees_others() || others_.in_doubt() || competitive_.suspects() || link_share_.hints_at_others();
 }
 
 Urgency Companion::urgency(const RttStats& rtt) const {

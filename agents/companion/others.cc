@@ -1,6 +1,7 @@
 #include "agents/companion/others.hh"
 
 #include <algorithm>
+#include <chrono>
 
 #include "agents/companion/shared_queue.hh"
 
@@ -18,6 +19,12 @@ constexpr int kRemembered = 12;   // own drains
 constexpr int kSoon = 100;
 constexpr int kMostPatience = 320;
 
+// On shorter round trips others fill the queue again soon enough to be seen, and doubt would do harm: where a
+// link's service varies, a flow alone has a share of the link like that beside others. With doubt on all
+// paths, mean log power on 800 random links is 0.0035 lower (0.0016 to 0.0054), with doubt on these alone it
+// is not.
+constexpr Time kLongRoundTrip = std::chrono::milliseconds{100};
+
 }  // namespace
 
 void Others::see() {
@@ -25,6 +32,7 @@ void Others::see() {
     patience_ = since_forgotten_ < kSoon ? std::min(2 * patience_, kMostPatience) : kLeastPatience;
   forgotten_ = false;
   drains_left_ = kRemembered;
+  doubted_round_trips_ = kSoon;
 }
 
 void Others::on_probe_result(const ProbeResult& result, bool unsteady) {
@@ -40,6 +48,8 @@ void Others::on_ack(Time now, const RttStats& rtt, double cwnd_packets) {
   if (now <= round_ends_at_) return;
   round_ends_at_ = now + rtt.smoothed;
   ++since_forgotten_;
+  if (!seen())
+    doubted_round_trips_ = rtt.smoothed < kLongRoundTrip ? 0 : std::max(0, doubted_round_trips_ - 1);
   idle_round_trips_ = queue_stands(rtt, cwnd_packets) ? 0 : idle_round_trips_ + 1;
   if (!seen() || idle_round_trips_ < patience_) return;
   drains_left_ = idle_round_trips_ = since_forgotten_ = 0;

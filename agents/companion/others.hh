@@ -9,6 +9,12 @@
 // either when the flow has the link to itself: with this rule mean log power on 2,000 random links is 0.004
 // (95 % interval 0.002 to 0.005) higher.
 //
+// Where a round trip is long, others may be forgotten although they are still there: after a drain a scheme
+// that adds a few packets per round trip, as Copa does, leaves no queue for many of them. So the flow is in
+// doubt for some time, and goes on measuring its share of the link (link_share.hh), which shows them again.
+// Without this rule a flow beside one Copa has more than 75 % of the link on 12 % of 100 links, with it on
+// 5 %.
+//
 // Where the queue is unsteady by itself (queue_steadiness.hh), its fall is hardly a sign of others: they are
 // remembered until the flow's next drain only. With this rule a flow alone on 1,000 links is not behind
 // another scheme in both throughput and delay on 94.3 % of them, without it on 92.1 %, with a mean log power
@@ -25,7 +31,9 @@ class Others {
  public:
   [[nodiscard]] bool seen() const { return drains_left_ > 0; }
   void see();
-  void forget() { drains_left_ = 0; }
+  void forget() { drains_left_ = doubted_round_trips_ = 0; }
+  // Others that were there not long ago, and count as gone, may still be there.
+  [[nodiscard]] bool in_doubt() const { return !seen() && doubted_round_trips_ > 0; }
   // `unsteady`: the queue goes up and down by itself; others are remembered until the next drain only.
   void on_probe_result(const ProbeResult& result, bool unsteady);
   void on_ack(Time now, const RttStats& rtt, double cwnd_packets);
@@ -41,6 +49,7 @@ class Others {
   int idle_round_trips_{0};       // in a row, without a standing queue
   int patience_{kLeastPatience};  // after so many of them others count as gone
   int since_forgotten_{0};        // round trips
+  int doubted_round_trips_{0};    // that are left until others are gone for certain
   bool forgotten_{false};         // because no queue stood, and not seen since
 };
 

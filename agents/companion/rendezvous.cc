@@ -24,6 +24,11 @@ constexpr double kDrainedPackets = 2;
 // a flow has 0.37 of the link beside a Cubic in the mean of 120 links instead of 0.40.
 constexpr int kMostDoublings = 2;
 
+// But if the queue fell by more than this many times the flow's own packets, others of our kind have drained
+// as well, only not all of them: some did not compete yet, or meet more seldom. If that doubled the time too,
+// the queue of 2 to 16 flows would be 16.2 times one flow's instead of 13.3 times, in the mean of 100 links.
+constexpr double kMoreThanOwn = 1.5;
+
 constexpr int kEmptyPart = 8;  // empty: no more than 1/8 of the queue is left, or a tick of the link's clock
 constexpr Time kTick = std::chrono::milliseconds{1};
 
@@ -80,8 +85,14 @@ void Rendezvous::begin(Time now, const RttStats& rtt, double cwnd_packets) {
 bool Rendezvous::end(const RttStats& rtt, double link_packets_per_ms) {
   const bool of_our_kind = are_of_our_kind(rtt, link_packets_per_ms);
   phase_ = Phase::waiting;
-  if (!of_our_kind) doublings_ = std::min(doublings_ + 1, kMostDoublings);
+  if (!of_our_kind && !some_are_of_our_kind(link_packets_per_ms))
+    doublings_ = std::min(doublings_ + 1, kMostDoublings);
   return of_our_kind;
+}
+
+bool Rendezvous::some_are_of_our_kind(double link_packets_per_ms) const {
+  const double gone_packets = link_packets_per_ms * in_ms(before_.smoothed - least_rtt_ - kTick);
+  return gone_packets > kMoreThanOwn * cwnd_packets_;
 }
 
 bool Rendezvous::are_of_our_kind(const RttStats& rtt, double link_packets_per_ms) const {

@@ -48,6 +48,7 @@ class Rendezvous {
   // Whether others have drained, even if the min RTT was not known. `own_ms`: the most queueing that the
   // flow's own packets can have caused.
   [[nodiscard]] bool have_drained(double own_ms) const;
+  [[nodiscard]] bool some_are_of_our_kind(double link_packets_per_ms) const;
   [[nodiscard]] Time slot(Time smoothed_rtt) const;
   [[nodiscard]] Time begun(Time now, Time slot) const;
 

@@ -15,8 +15,8 @@ class OthersTest : public testing::Test {
   // Round trips, the ends of which see such a queue: it stands through all but the first.
   void pass(int round_trips, milliseconds queueing) {
     for (int i = 0; i < round_trips; ++i) {
-      now_ += kMinRtt + queueing + milliseconds{1};
-      others_.on_ack(now_, {kMinRtt + queueing, kMinRtt, kMinRtt}, kWindow);
+      now_ += min_rtt_ + queueing + milliseconds{1};
+      others_.on_ack(now_, {min_rtt_ + queueing, min_rtt_, min_rtt_}, kWindow);
     }
   }
 
@@ -31,6 +31,7 @@ class OthersTest : public testing::Test {
 
   Others others_{};
   Time now_{};
+  milliseconds min_rtt_{kMinRtt};
 };
 
 TEST_F(OthersTest, AreSeenWhereAQueueFallsWithoutOurDoing) {
@@ -106,6 +107,31 @@ TEST_F(OthersTest, WhoAreSeenAgainAndAgainAreForgottenNoLater) {
   others_.see();
   others_.see();
   EXPECT_EQ(patience(), 20);
+}
+
+// After a drain, a scheme that adds a few packets per round trip leaves no queue for many of them.
+TEST_F(OthersTest, OnALongPathItIsInDoubtForAHundredRoundTripsWhetherTheyHaveGone) {
+  min_rtt_ = milliseconds{150};
+  EXPECT_FALSE(others_.in_doubt());
+  patience();
+  EXPECT_TRUE(others_.in_doubt());
+  pass(98, milliseconds{0});
+  EXPECT_TRUE(others_.in_doubt());
+  pass(2, milliseconds{0});
+  EXPECT_FALSE(others_.in_doubt());
+}
+
+TEST_F(OthersTest, AShareOfAllOfTheLinkEndsTheDoubt) {
+  min_rtt_ = milliseconds{150};
+  patience();
+  others_.forget();
+  EXPECT_FALSE(others_.in_doubt());
+}
+
+TEST_F(OthersTest, OnAShortPathThereIsNoDoubt) {
+  patience();
+  pass(1, milliseconds{0});
+  EXPECT_FALSE(others_.in_doubt());
 }
 
 }  // namespace

@@ -97,6 +97,18 @@ TEST_F(RendezvousTest, EachTimeInVainTheNextOneIsTwiceAsFarUpToFourTimes) {
     EXPECT_NEAR(in_ms(begun_[number] - slots * kSlot), 0, 1) << number;
 }
 
+// 60 of the 100 ms are gone, and the flow's own packets were 10.
+TEST_F(RendezvousTest, WhereSomeHaveDrainedTheNextOneIsNotLater) {
+  run(6 * kSlot + seconds{1}, kQueue, milliseconds{40});
+  EXPECT_EQ(begun_.size(), 6U);
+}
+
+// 10 of the 100 ms are gone, as many as the flow's own packets were.
+TEST_F(RendezvousTest, ItsOwnDrainAloneIsInVain) {
+  run(6 * kSlot + seconds{1}, kQueue, milliseconds{90});
+  EXPECT_EQ(begun_.size(), 3U);
+}
+
 TEST_F(RendezvousTest, OutOfCompetitiveModeItForgetsThoseInVain) {
   run(2 * kSlot + seconds{1}, kQueue, kQueue);
   rendezvous_.reset();
