@@ -109,8 +109,8 @@ class Collector:
         tasks = _parts(paths, PATHS_PER_BATCH)
         if isinstance(executor, RayExecutor):
             weights = policy.network.state_dict()
-            there = partial(_roll_out_batch_there, self._config, weights, iteration)
-            self._keep(paths, list(executor.map(there, tasks)))
+            roll_out = partial(_roll_out_batch_remotely, self._config, weights, iteration)
+            self._keep(paths, list(executor.map(roll_out, tasks)))
         else:
             self._keep(paths, [_roll_out_batch(self._config, policy, iteration, task) for task in tasks])
 
@@ -131,15 +131,15 @@ class Collector:
         generator = np.random.default_rng([self._config.seed, SAMPLING, iteration])
         paths: list[SharedPath] = []
         first = 0
-        left = Counter(group for group, _ in sampled)
+        remaining = Counter(group for group, _ in sampled)
         while first < len(sampled):
             group, spec = sampled[first]
-            wanted = int(generator.integers(2, MOST_FLOWS + 1)) if group == "shared" else 1
-            if group == "shared" and left[group] - wanted == 1:  # no other rollout is left to share with
-                wanted += 1 if wanted < MOST_FLOWS else -1
-            paths.append(SharedPath(first, min(wanted, left[group]), group, spec))
+            flows = int(generator.integers(2, MOST_FLOWS + 1)) if group == "shared" else 1
+            if group == "shared" and remaining[group] - flows == 1:  # the last one would share with nobody
+                flows += 1 if flows < MOST_FLOWS else -1
+            paths.append(SharedPath(first, min(flows, remaining[group]), group, spec))
             first += paths[-1].count
-            left[group] -= paths[-1].count
+            remaining[group] -= paths[-1].count
         return paths
 
     def sequences(self) -> Sequences:
@@ -208,9 +208,8 @@ def draw_plan(config: TrainingConfig, iteration: int, shared_path: SharedPath) -
     generator = np.random.default_rng([config.seed, COLLECTION, iteration, shared_path.first])
     probability, max_ms = draw_host_jitter(config.host_jitter, generator)
     preference = _draw_preference(config, generator)
-    spec = shared_path.spec.drawn(
-        int(generator.integers(2**63))
-    )  # the same path for the run and for its labels
+    # Drawn once: the flow and its labels must have the same path.
+    spec = shared_path.spec.drawn(int(generator.integers(2**63)))
     path = spec.to_path(stall_probability=probability, stall_max_ms=max_ms)
     steps = IDEAL_STEPS_PER_DECISION * config.episode_steps
     if shared_path.group == "shared":
@@ -262,7 +261,7 @@ def _roll_out_batch(
     )
 
 
-def _roll_out_batch_there(
+def _roll_out_batch_remotely(
     config: TrainingConfig, weights: dict[str, torch.Tensor], iteration: int, paths: Sequence[SharedPath]
 ) -> Recording:
     """The same on another machine, where the network is made anew: its module may not be imported there."""
@@ -292,22 +291,22 @@ def roll_out_in_batch(config: TrainingConfig, policy: BatchPolicy, plans: Sequen
         if decision % config.sequence_steps == 0:
             recording.states[:, decision // config.sequence_steps] = batch.memory
         deciding = batch.deciding
-        seen, acts = batch.decide()
+        observations, acts = batch.decide()
         steps = np.minimum(batch.times_ms / STEP_MS, ideal.shape[1] - 1).astype(np.intp)
-        wanted = ideal[np.arange(rows), steps]
+        ideal_cwnds = ideal[np.arange(rows), steps]
         labels = np.array(
             [
-                _core.expert_act(config.actions, *pair)
-                for pair in zip(batch.cwnd_packets, wanted, strict=True)
+                _core.expert_act(config.actions, cwnd, ideal_cwnd)
+                for cwnd, ideal_cwnd in zip(batch.cwnd_packets, ideal_cwnds, strict=True)
             ],
             np.float32,
         )
-        recording.observations[:, decision] = np.where(deciding[:, None], seen, 0)
+        recording.observations[:, decision] = np.where(deciding[:, None], observations, 0)
         recording.acts[:, decision] = np.where(deciding, acts, 0)
         recording.labels[:, decision] = np.where(deciding, labels, np.nan)
         chosen = np.where(expert_acts, labels, acts)
-        carried = np.where(np.isnan(perturbed[:, decision]), chosen, perturbed[:, decision])
-        batch.go(np.where(deciding, carried, 0))
+        executed = np.where(np.isnan(perturbed[:, decision]), chosen, perturbed[:, decision])
+        batch.step(np.where(deciding, executed, 0))
     return recording
 
 

@@ -66,9 +66,8 @@ def _initialise_lstm(policy: LstmPolicy, generator: torch.Generator) -> None:
     """Glorot-uniform weights, zero biases, forget gates open by 1, as in Indigo."""
     input_weight, recurrent_weight, bias, other_bias = policy.lstm.all_weights[0]
     hidden = policy.lstm.hidden_size
-    kernel_bound = math.sqrt(
-        6 / (policy.lstm.input_size + hidden + 4 * hidden)
-    )  # one kernel [inputs + H, 4 H]
+    # Indigo has one kernel of shape [inputs + H, 4 H] for inputs and state together.
+    kernel_bound = math.sqrt(6 / (policy.lstm.input_size + hidden + 4 * hidden))
     head_bound = math.sqrt(6 / (hidden + policy.linear.out_features))
     with torch.no_grad():
         for weight, bound in (

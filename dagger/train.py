@@ -35,7 +35,7 @@ from numpy.typing import NDArray
 
 from .adam import Adam
 from .collection import Collector
-from .fitting import fit, learnt_parameters, make_policy
+from .fitting import Fit, fit, learnt_parameters, make_policy
 from .learner import NativeLearner, PythonLearner, make_learner
 
 FINAL_SECONDS = 30.0
@@ -112,16 +112,9 @@ def train(
         progress = stack.enter_context(TrainingProgress(done.iterations, config.iterations))
         sizes = ", ".join(f"{len(specs)} {group}" for group, specs in links.tasks.groups.items())
         progress.say(f"training on emulators: {sizes}; validating on {len(links.validation)} others")
-        windows = find_windows([emulator.spec for emulator in links.validation], rollout_workers)
         memory = state_size(policy)
+        evaluation = _make_evaluation(config, learner, links, memory, threads, rollout_workers)
         collector = Collector(config, links.tasks, memory)
-        unseen = validation_tasks(config)
-        validator = Collector(config, unseen, memory) if config.random_emulators else None
-        seen = seen_links(
-            [spec for specs in links.tasks.groups.values() for spec in specs],
-            [*(emulator.spec for emulator in links.validation + links.monitored), *unseen.groups["random"]],
-        )
-        evaluation = _Evaluation(config, learner, links, windows, validator, seen, threads, rollout_workers)
 
         for iteration in range(done.iterations, config.iterations):
             iteration_s = time.monotonic()
@@ -139,13 +132,7 @@ def train(
             fitted_s = time.monotonic()
             decisions = done.decisions + sequences.labels.size
             metrics = {
-                "loss": fitted.loss,
-                "distance": collector.distance(),
-                "agreement": collector.agreement(),
-                **{f"agreement/{group}": share for group, share in collector.agreement_by_group().items()},
-                "fit/epochs": fitted.epochs,
-                "fit/learning_rate": fitted.learning_rate,
-                "fit/gradient_norm": fitted.gradient_norm,
+                **_learning_metrics(collector, fitted),
                 "decisions": decisions,
                 "speed/decisions_per_second": sequences.labels.size / (fitted_s - iteration_s),
                 "speed/collect_seconds": collected_s - iteration_s,
@@ -248,6 +235,19 @@ def _state(policy: torch.nn.Module, optimiser: Adam) -> tuple[dict[str, torch.Te
     return policy.state_dict(), optimiser.state_dict()
 
 
+def _learning_metrics(collector: Collector, fitted: Fit) -> dict[str, float]:
+    """How far the learner was from the expert in the iteration's rollouts, and how the fit went."""
+    return {
+        "loss": fitted.loss,
+        "distance": collector.distance(),
+        "agreement": collector.agreement(),
+        **{f"agreement/{group}": share for group, share in collector.agreement_by_group().items()},
+        "fit/epochs": fitted.epochs,
+        "fit/learning_rate": fitted.learning_rate,
+        "fit/gradient_norm": fitted.gradient_norm,
+    }
+
+
 @dataclass(frozen=True)
 class _Evaluated:
     """What the evaluation of the candidate has given."""
@@ -318,3 +318,22 @@ class _Evaluation:
             figures["curves"] = draw_curves(f"{self.config.name}, the best policy", curves)
         figures["quality"] = draw_quality(self.config.name, criterion_of(self.config), history)
         return figures
+
+
+def _make_evaluation(
+    config: TrainingConfig,
+    learner: NativeLearner | PythonLearner,
+    links: _Links,
+    memory: int,
+    threads: Executor,
+    rollout_workers: Executor,
+) -> _Evaluation:
+    """Finds the oracle's windows of the validation emulators; `memory`: numbers in the network's state."""
+    windows = find_windows([emulator.spec for emulator in links.validation], rollout_workers)
+    unseen = validation_tasks(config)
+    validator = Collector(config, unseen, memory) if config.random_emulators else None
+    seen = seen_links(
+        [spec for specs in links.tasks.groups.values() for spec in specs],
+        [*(emulator.spec for emulator in links.validation + links.monitored), *unseen.groups["random"]],
+    )
+    return _Evaluation(config, learner, links, windows, validator, seen, threads, rollout_workers)

@@ -48,8 +48,9 @@ CONTESTED_QUEUE_SHARE = 0.75
 """How full a loss-based flow keeps a limited queue on average."""
 LEAST_WINDOW_PACKETS = 2.0
 OPPORTUNITY_BYTES = 1504
+"""With the TUN header."""
 PACKETS_PER_OPPORTUNITY = OPPORTUNITY_BYTES / DATA_TUN_BYTES
-"""Bytes of an opportunity and of a data packet, both with the TUN header."""
+"""Data packets, with the TUN header as well."""
 ACKS_PER_OPPORTUNITY = 20
 CLOCK_MS = 1.0
 """The clock of mahimahi's links: a packet that is just in time may be just too late."""

@@ -57,21 +57,21 @@ def learn(model: Model, episodes: Episodes, config: RlConfig, iteration: int) ->
     stream = np.random.SeedSequence([config.seed, EPISODE, iteration])
     set_random_seed(int(stream.generate_state(1)[0]))
     let_learn(model, acting=iteration >= config.value_iterations)
-    rate = config.learning_rate * (1 - iteration / config.iterations)
-    model.lr_schedule = lambda _: rate
+    learning_rate = config.learning_rate * (1 - iteration / config.iterations)
+    model.lr_schedule = lambda _: learning_rate
     begin_s = time.monotonic()
     _learn_from_all(model, config)
     decisions = config.environments * config.episode_steps
-    told = model.logger.name_to_value
+    logged = model.logger.name_to_value
     return {
-        "reward": float(np.mean([sampled["r"] for sampled in model.ep_info_buffer or []]))
+        "reward": float(np.mean([episode["r"] for episode in model.ep_info_buffer or []]))
         / config.episode_steps,
-        "loss": told["train/loss"],
-        "fit/value_loss": told["train/value_loss"],
-        "fit/explained_variance": float(told["train/explained_variance"]),
-        "fit/policy_divergence": float(told["train/approx_kl"]),
-        "fit/entropy": -float(told["train/entropy_loss"]),
-        "fit/learning_rate": rate,
+        "loss": logged["train/loss"],
+        "fit/value_loss": logged["train/value_loss"],
+        "fit/explained_variance": float(logged["train/explained_variance"]),
+        "fit/policy_divergence": float(logged["train/approx_kl"]),
+        "fit/entropy": -float(logged["train/entropy_loss"]),
+        "fit/learning_rate": learning_rate,
         "speed/decisions_per_second": decisions / (time.monotonic() - begin_s),
     }
 
@@ -81,14 +81,14 @@ def _learn_from_all(model: Model, config: RlConfig) -> None:
     try:
         model.learn(config.environments * config.episode_steps)
     except ValueError as error:
-        if not any(told in str(error) for told in _TOLD_OF_NAN):
+        if not any(message in str(error) for message in _NAN_MESSAGES):
             raise
         raise InputError(_diverged(config)) from error
     if not all(bool(parameter.isfinite().all()) for parameter in model.policy.parameters()):
         raise InputError(_diverged(config))
 
 
-_TOLD_OF_NAN = ("to satisfy the constraint", "action nan")
+_NAN_MESSAGES = ("to satisfy the constraint", "action nan")
 """What PyTorch's distributions and the environment say when a network gives it."""
 
 
@@ -147,11 +147,7 @@ def _train(
     torch.set_num_threads(1)  # sums keep their order on any machine
     shape = find_shape(config)
     check_rollout_memory(config, inputs_of(shape.features))
-    emulators, validation = links_to_train_on(config), links_to_validate_on("validation", config.validation)
-    for emulator in emulators:
-        refuse_dead(emulator.spec)
-    for emulator in validation:
-        refuse_unsearchable(emulator.spec)
+    emulators, validation = _find_links(config)
     specs = [emulator.spec for emulator in emulators]
     seen = _seen_links(config, specs)
     try_out(config, shape, specs)
@@ -199,6 +195,16 @@ def _train(
             if last:
                 break
     run.close_logs()
+
+
+def _find_links(config: RlConfig) -> tuple[list[NamedEmulator], list[NamedEmulator]]:
+    """To train on and to validate on. Raises InputError: one is unknown, or nothing can be run over it."""
+    emulators, validation = links_to_train_on(config), links_to_validate_on("validation", config.validation)
+    for emulator in emulators:
+        refuse_dead(emulator.spec)
+    for emulator in validation:
+        refuse_unsearchable(emulator.spec)
+    return emulators, validation
 
 
 def _begin(

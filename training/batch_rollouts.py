@@ -99,30 +99,30 @@ class BatchRollout:
         return self._telemetry[:, _core.TELEMETRY.index(name)]
 
     def decide(self) -> tuple[Floats, Floats]:
-        """What the rows see, (rows, inputs), and what the network would do, (rows,).
+        """The observations, (rows, inputs), and the acts that the network would take, (rows,).
 
         Raises:
             InputError: the network raises, or gives no numbers.
         """
         deciding = self.deciding
         if self._observer is not None:
-            seen = self._observer.observe(self._measured, self._acts, deciding).copy()
+            observations = self._observer.observe(self._measured, self._acts, deciding).copy()
         else:
-            seen = self._measured.copy()
+            observations = self._measured.copy()
             if self._native == "scale_free":
-                seen[:, -1] = self._preferences
+                observations[:, -1] = self._preferences
         network = self._inference_policy.network
         with torch.inference_mode(), telling(f"network: {type(network).__name__}.step"):
-            outputs, state = network.step(torch.from_numpy(seen), self.state)
+            outputs, state = network.step(torch.from_numpy(observations), self.state)
             self.state = chosen_state(torch.from_numpy(deciding), state, self.state)
         if not outputs.isfinite().all():
             raise InputError(
                 "network: step gave NaN or infinity, should give finite numbers; did it diverge?"
             )
         acts = outputs.argmax(dim=1) if self._inference_policy.actions == "indigo" else outputs[:, 0]
-        return seen, acts.numpy().astype(np.float32)
+        return observations, acts.numpy().astype(np.float32)
 
-    def go(self, acts: Floats) -> None:
+    def step(self, acts: Floats) -> None:
         """Carries out these acts, and runs to the next decisions."""
         self._acts[:, 0] = acts
         self._batch.step(self._acts, self._measured, self._telemetry)
@@ -184,7 +184,7 @@ def _roll_out(
     }
     while not columns["time_ms"] or columns["time_ms"][-1].min() < 1e3 * seconds:
         _, acts = rollout.decide()
-        rollout.go(acts)
+        rollout.step(acts)
         for name, steps in columns.items():
             steps.append(rollout.telemetry(name).copy())
     table = {name: np.array(steps) for name, steps in columns.items()}

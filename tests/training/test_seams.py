@@ -496,7 +496,7 @@ def test_a_memory_may_be_nested_as_one_likes(name: str) -> None:
     path = select_emulators("synthetic/20mbps-40ms")[0].spec.to_path()
     rollout = BatchRollout(policy, [path] * 2, [1, 2], [0.5, 0.5], 2)
     for _ in range(5):
-        rollout.go(rollout.decide()[1])
+        rollout.step(rollout.decide()[1])
     assert type(rollout.state) is type(network.initial_state(1))  # type: ignore[operator]
     assert rollout.memory.shape == (2, state_size(network))
     again = unflat_state(rollout.state, torch.from_numpy(rollout.memory))
