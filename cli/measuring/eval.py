@@ -14,6 +14,8 @@ from ccgym.configs.arguments import count, interval, seconds, seed
 if TYPE_CHECKING:
     from ccgym.evaluation.backends.backend import EmulatorsOrPaths
     from ccgym.evaluation.report.live import LiveEvaluation
+    from ccgym.evaluation.schemes import Scheme
+    from ccgym.evaluation.sessions.session import Plan
 
 BACKENDS = ("twin", "mahimahi")
 MOST_LOGS = 100
@@ -33,7 +35,9 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     )
     _add_schemes_and_paths(parser)
     _add_runs(parser)
-    _add_answers(parser)
+    _add_flows(parser)
+    _add_execution(parser)
+    _add_output(parser)
     parser.set_defaults(run=run)
 
 
@@ -78,7 +82,7 @@ def _add_schemes_and_paths(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_runs(parser: argparse.ArgumentParser) -> None:
-    """How many runs, how long, with which flows, and where they are computed."""
+    """How many runs, and how long."""
     parser.add_argument(
         "--runs",
         type=count,
@@ -89,6 +93,10 @@ def _add_runs(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--seconds", type=seconds, default=30.0, metavar="S", help="length of a run in s (default: 30)"
     )
+
+
+def _add_flows(parser: argparse.ArgumentParser) -> None:
+    """The flows of a run."""
     parser.add_argument(
         "--flows",
         type=count,
@@ -109,6 +117,10 @@ def _add_runs(parser: argparse.ArgumentParser) -> None:
         default=False,
         help="in mahimahi, run every flow through an instrumented tunnel of its own (default: no)",
     )
+
+
+def _add_execution(parser: argparse.ArgumentParser) -> None:
+    """In which order runs are computed, where, and which logs are kept."""
     parser.add_argument(
         "--seed",
         type=seed,
@@ -131,7 +143,7 @@ def _add_runs(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _add_answers(parser: argparse.ArgumentParser) -> None:
+def _add_output(parser: argparse.ArgumentParser) -> None:
     """Where figures go."""
     parser.add_argument("--out", required=True, type=Path, metavar="DIR", help="where data and report go")
     parser.add_argument(
@@ -193,6 +205,27 @@ def _emulators(args: argparse.Namespace) -> "tuple[EmulatorsOrPaths, str]":
     return remote_paths(args.remote, args.direction or "both", args.ntp), "remote"
 
 
+def _plan(
+    args: argparse.Namespace, emulators: "EmulatorsOrPaths", schemes: "list[Scheme]", backend: str
+) -> "Plan":
+    from ccgym.evaluation.sessions.session import Plan
+
+    runs = len(emulators) * len(schemes) * args.runs
+    return Plan(
+        emulators=emulators,
+        schemes=schemes,
+        runs=args.runs,
+        seconds=args.seconds,
+        seed=args.seed,
+        backend=backend,
+        command=shlex.join(["ccgym", *sys.argv[1:]]),
+        flows=args.flows,
+        interval_s=args.interval,
+        tunnel=args.tunnel or backend == "remote",
+        keep_logs=(backend != "twin" or runs <= MOST_LOGS) if args.logs is None else args.logs,
+    )
+
+
 def run(args: argparse.Namespace) -> int:
     """Runs what is left of the plan, then reports all of it."""
     emulators, backend = _emulators(args)
@@ -202,22 +235,9 @@ def run(args: argparse.Namespace) -> int:
     # Late: a mistake in the names is told before the session and the report are imported.
     from ccgym.evaluation.report.publish import leaderboard_lines
     from ccgym.evaluation.sessions.run_plan import run_plan
-    from ccgym.evaluation.sessions.session import REFUSED, Plan
+    from ccgym.evaluation.sessions.session import REFUSED
 
-    runs = len(emulators) * len(schemes) * args.runs
-    plan = Plan(
-        emulators,
-        schemes,
-        args.runs,
-        args.seconds,
-        args.seed,
-        backend,
-        shlex.join(["ccgym", *sys.argv[1:]]),
-        args.flows,
-        args.interval,
-        tunnel=args.tunnel or backend == "remote",
-        keep_logs=(backend != "twin" or runs <= MOST_LOGS) if args.logs is None else args.logs,
-    )
+    plan = _plan(args, emulators, schemes, backend)
     whole_leaderboard = "all" in [item.strip() for item in f"{args.schemes},{args.emulators}".split(",")]
     with _served(args, plan.command) as live:
         summary = run_plan(

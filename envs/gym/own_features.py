@@ -30,8 +30,10 @@ Floats = NDArray[np.float64]
 
 MOST_NUMBERS = 65_536
 """Most numbers in an observation."""
-_MOST = 4.0
+_CLIP = 4.0
+"""Entries of Aurora's and of the scale-free features are clipped to this, either side of 0."""
 _LEAST_MS = 1e-3
+"""Times are at least this, so that nothing is divided by 0."""
 
 
 class OwnFeatures(Protocol):
@@ -55,7 +57,7 @@ class Observer:
     def __init__(self, kind: type[OwnFeatures], rows: int, *, apart: bool = False) -> None:
         self._kind = kind
         with telling(f"features: {kind.__name__}(flows)"):
-            self._made = [kind(1) for _ in range(rows)] if apart else [kind(rows)]
+            self._features = [kind(1) for _ in range(rows)] if apart else [kind(rows)]
         self._apart = apart
         self.observations = np.zeros((rows, kind.size), dtype=np.float32)
 
@@ -68,32 +70,36 @@ class Observer:
             InputError: the features raise an exception, or do not give `size` finite numbers for each row.
         """
         if not self._apart:
-            self.observations = self._of(self._made[0], raw, actions)
+            self.observations = self._compute(self._features[0], raw, actions)
         else:
             for row in np.flatnonzero(deciding).tolist():
-                here = slice(row, row + 1)
-                self.observations[here] = self._of(self._made[row], raw[here], actions[here])
+                rows = slice(row, row + 1)
+                self.observations[rows] = self._compute(self._features[row], raw[rows], actions[rows])
         return self.observations
 
-    def _of(self, made: OwnFeatures, raw: NDArray[np.float32], actions: NDArray[Any]) -> NDArray[np.float32]:
-        columns = dict(zip(_core.RAW_FEATURES, raw.astype(np.float64).T, strict=True))
+    def _compute(
+        self, features: OwnFeatures, raw: NDArray[np.float32], actions: NDArray[Any]
+    ) -> NDArray[np.float32]:
+        measurements = dict(zip(_core.RAW_FEATURES, raw.astype(np.float64).T, strict=True))
         with telling(f"features: {self._kind.__name__}.observe"):
-            given = np.asarray(made.observe(columns, actions.astype(np.float64)))
-            if given.dtype.kind not in "fiub":
-                raise TypeError("complex numbers" if np.iscomplexobj(given) else f"no numbers: {given.dtype}")
-            with np.errstate(over="ignore"):  # told below
-                seen: NDArray[np.float32] = given.astype(np.float32)
-        if seen.shape != (len(raw), self._kind.size) or not np.isfinite(seen).all():
-            wrong = f"shape {seen.shape}" if seen.shape != (len(raw), self._kind.size) else _not_finite(given)
+            returned = np.asarray(features.observe(measurements, actions.astype(np.float64)))
+            if returned.dtype.kind not in "fiub":
+                is_complex = np.iscomplexobj(returned)
+                raise TypeError("complex numbers" if is_complex else f"no numbers: {returned.dtype}")
+            with np.errstate(over="ignore"):  # infinity is refused below
+                observations: NDArray[np.float32] = returned.astype(np.float32)
+        shape = (len(raw), self._kind.size)
+        if observations.shape != shape or not np.isfinite(observations).all():
+            wrong = _not_finite(returned) if observations.shape == shape else f"shape {observations.shape}"
             raise InputError(
                 f"features: {self._kind.__name__}.observe gave {wrong}, should give finite numbers of shape "
-                f"{(len(raw), self._kind.size)}"
+                f"{shape}"
             )
-        return seen
+        return observations
 
 
-def _not_finite(given: NDArray[Any]) -> str:
-    return "numbers above float32, 3.4e+38" if np.isfinite(given).all() else "NaN or infinity"
+def _not_finite(returned: NDArray[Any]) -> str:
+    return "numbers above float32, 3.4e+38" if np.isfinite(returned).all() else "NaN or infinity"
 
 
 def own_features(kind: Any) -> type[OwnFeatures]:
@@ -144,8 +150,8 @@ class FeaturesObservation(gymnasium.ObservationWrapper[NDArray[np.float32], Any,
     def observation(self, observation: NDArray[np.float32]) -> NDArray[np.float32]:
         """The features computed from a raw observation."""
         deciding = np.ones(1, dtype=np.bool_)
-        seen: NDArray[np.float32] = self._observer.observe(observation[None], self._action, deciding)[0]
-        return seen
+        features: NDArray[np.float32] = self._observer.observe(observation[None], self._action, deciding)[0]
+        return features
 
 
 class AuroraFeatures:
@@ -160,24 +166,30 @@ class AuroraFeatures:
 
     def observe(self, raw: Mapping[str, Floats], _action: Floats) -> Floats:
         """See `PathEnv`."""
-        heard = raw["acks"] > 0
+        has_acks = raw["acks"] > 0
         self._since_ms += raw["step_ms"]
-        rtt_ms, least_ms = raw["mean_rtt_ms"], np.maximum(raw["least_rtt_ms"], 1e-6)
+        rtt_ms, min_rtt_ms = raw["mean_rtt_ms"], np.maximum(raw["least_rtt_ms"], 1e-6)
         gradient = np.where(self._last_rtt_ms > 0, (rtt_ms - self._last_rtt_ms) / self._since_ms, 0)
-        delivered = raw["delivery_rate_mbps"] * np.minimum(raw["delivery_interval_ms"] / least_ms, 1)
-        ratio = np.where(delivered > 0, raw["send_rate_mbps"] / np.where(delivered > 0, delivered, 1), 1)
-        newest = np.stack([gradient, rtt_ms / least_ms, ratio], axis=1)
-        silent = self._history[:, -1] * [0.0, 1.0, 1.0]  # both ratios stay
-        self._last_rtt_ms = np.where(heard, rtt_ms, self._last_rtt_ms)
-        self._since_ms = np.where(heard, 0, self._since_ms)
-        entry = np.where(heard[:, None], newest, silent)
+        delivery_mbps = raw["delivery_rate_mbps"] * np.minimum(raw["delivery_interval_ms"] / min_rtt_ms, 1)
+        send_ratio = np.where(
+            delivery_mbps > 0, raw["send_rate_mbps"] / np.where(delivery_mbps > 0, delivery_mbps, 1), 1
+        )
+        newest = np.stack([gradient, rtt_ms / min_rtt_ms, send_ratio], axis=1)
+        without_acks = self._history[:, -1] * [0.0, 1.0, 1.0]  # both ratios stay
+        self._last_rtt_ms = np.where(has_acks, rtt_ms, self._last_rtt_ms)
+        self._since_ms = np.where(has_acks, 0, self._since_ms)
+        entry = np.where(has_acks[:, None], newest, without_acks)
         self._history = np.concatenate([self._history[:, 1:], entry[:, None]], axis=1)
-        seen: Floats = np.clip(self._history / [1.0, 2.0, 2.0], -_MOST, _MOST).reshape(len(entry), -1)
-        return seen
+        scaled = self._history / [1.0, 2.0, 2.0]
+        observations: Floats = np.clip(scaled, -_CLIP, _CLIP).reshape(len(entry), -1)
+        return observations
 
 
 class ScaleFreeFeatures:
-    """Rates as windows relative to the present one, delays relative to the min RTT, over several times."""
+    """Rates as windows relative to the present one, delays relative to the min RTT, over several times.
+
+    Rates are in bytes per ms.
+    """
 
     size = 30
     preference = 0.5
@@ -185,129 +197,149 @@ class ScaleFreeFeatures:
 
     def __init__(self, flows: int) -> None:
         self._flows = flows
-        self._kept: dict[str, Floats] = {}
-        """Features that a step without ACKs does not change."""
+        self._measured: dict[str, Floats] = {}
+        """Measurements of the last step that had ACKs."""
         self._averages: dict[str, Floats] = {}
-        self._standing_ms = np.zeros(flows)
-        self._max_rate = np.zeros(flows)
-        self._last_window: Floats | None = None
+        """By quantity and round trips, as in `loss_16`."""
+        self._standing_queue_ms = np.zeros(flows)
+        self._max_delivery_rate = np.zeros(flows)
+        self._last_cwnd: Floats | None = None
 
     def observe(self, raw: Mapping[str, Floats], _action: Floats) -> Floats:
-        """See `PathEnv`; rates here are bytes per ms."""
+        """See `PathEnv`."""
         step_ms = np.maximum(raw["step_ms"], _LEAST_MS)
-        window = raw["window_packets"]
-        executed = _log_ratio(window, window if self._last_window is None else self._last_window)
-        self._last_window = window.copy()
-        kept = self._keep(raw)
-        least_ms, queueing_ms = kept["least_ms"], kept["queueing_ms"]
-        means = self._blend(raw, step_ms)
-        packet_bytes = kept["packet_bytes"]
+        cwnd = raw["window_packets"]
+        last_action = _log_ratio(cwnd, cwnd if self._last_cwnd is None else self._last_cwnd)
+        self._last_cwnd = cwnd.copy()
+        measured = self._update_measured(raw)
+        means = self._update_averages(raw, step_ms)
+        self._update_extremes(step_ms)
+        min_rtt_ms, queueing_ms = measured["min_rtt_ms"], measured["queueing_ms"]
+        packet_bytes = measured["packet_bytes"]
 
-        def as_window(rate: Floats) -> Floats:
-            return _log_ratio(rate * least_ms / packet_bytes, window)
+        def bdp_to_cwnd(rate: Floats) -> Floats:
+            return _log_ratio(rate * min_rtt_ms / packet_bytes, cwnd)
 
         entries = [
-            np.log(np.maximum(window, 1)),
-            np.log1p(least_ms),
-            np.log1p(queueing_ms / np.maximum(least_ms, _LEAST_MS)),
+            np.log(np.maximum(cwnd, 1)),
+            np.log1p(min_rtt_ms),
+            np.log1p(queueing_ms / np.maximum(min_rtt_ms, _LEAST_MS)),
             np.log1p(queueing_ms / 10),
-            np.log1p(kept["least_queueing_ms"] / 10),
-            as_window(raw["acked_bytes"] / step_ms),
-            as_window(kept["rate"]),
-            as_window(means["rate_4"]),
-            as_window(means["rate_16"]),
-            as_window(self._max_rate),
-            _log_ratio(kept["send_rate"], kept["rate"]),
-            _log_ratio(kept["inflight_packets"] + 1, window),
+            np.log1p(measured["min_queueing_ms"] / 10),
+            bdp_to_cwnd(raw["acked_bytes"] / step_ms),
+            bdp_to_cwnd(measured["delivery_rate"]),
+            bdp_to_cwnd(means["delivery_rate_4"]),
+            bdp_to_cwnd(means["delivery_rate_16"]),
+            bdp_to_cwnd(self._max_delivery_rate),
+            _log_ratio(measured["send_rate"], measured["delivery_rate"]),
+            _log_ratio(measured["inflight_packets"] + 1, cwnd),
             np.sqrt(means["loss_2"]),
             np.sqrt(means["loss_16"]),
             np.log1p(raw["rtt_deviation_ms"] / 10),
-            _log_ratio(queueing_ms + 1, means["queueing_2"] + 1),
-            _log_ratio(means["queueing_2"] + 1, means["queueing_8"] + 1),
+            _log_ratio(queueing_ms + 1, means["queueing_ms_2"] + 1),
+            _log_ratio(means["queueing_ms_2"] + 1, means["queueing_ms_8"] + 1),
             _log_ratio(step_ms, np.full(self._flows, 10.0)),
-            np.minimum(1, raw["time_ms"] / (20 * np.maximum(least_ms, _LEAST_MS))),
-            np.clip(executed, -1, 1),
-            np.log1p(kept["one_way_ms"] / 10),
+            np.minimum(1, raw["time_ms"] / (20 * np.maximum(min_rtt_ms, _LEAST_MS))),
+            np.clip(last_action, -1, 1),
+            np.log1p(measured["one_way_queueing_ms"] / 10),
             np.log1p(raw["last_one_way_queueing_ms"] / 10),
-            np.log1p(self._standing_ms / 10),
-            as_window(kept["received"]),
-            as_window(means["received_2"]),
-            np.log(window) - means["window_2"],
-            np.log(window) - means["window_8"],
+            np.log1p(self._standing_queue_ms / 10),
+            bdp_to_cwnd(measured["arrival_rate"]),
+            bdp_to_cwnd(means["arrival_rate_2"]),
+            np.log(cwnd) - means["log_cwnd_2"],
+            np.log(cwnd) - means["log_cwnd_8"],
             np.zeros(self._flows),  # features of a companion; there is none
             np.zeros(self._flows),
             np.full(self._flows, self.preference),
         ]
         divisors = _core.POLICY_FEATURES["scale_free"]
-        seen: Floats = np.clip(np.stack(entries, axis=1) / divisors, -_MOST, _MOST)
-        return seen
+        observations: Floats = np.clip(np.stack(entries, axis=1) / divisors, -_CLIP, _CLIP)
+        return observations
 
-    def _keep(self, raw: Mapping[str, Floats]) -> dict[str, Floats]:
+    def _update_measured(self, raw: Mapping[str, Floats]) -> dict[str, Floats]:
         """The measurements of the step's ACKs, or of the last step that had any."""
-        if not self._kept:
-            self._kept = dict.fromkeys(
-                ("least_ms", "queueing_ms", "least_queueing_ms", "rate", "send_rate", "inflight_packets",
-                 "one_way_ms", "received", "smoothed_ms"),
+        if not self._measured:
+            self._measured = dict.fromkeys(
+                ("min_rtt_ms", "queueing_ms", "min_queueing_ms", "delivery_rate", "send_rate",
+                 "inflight_packets", "one_way_queueing_ms", "arrival_rate", "smoothed_rtt_ms"),
                 np.zeros(self._flows),
             ) | {"packet_bytes": np.ones(self._flows)}  # fmt: skip
-        heard = raw["acks"] > 0
-        least_ms = np.maximum(raw["least_rtt_ms"], _LEAST_MS)
+        has_acks = raw["acks"] > 0
+        min_rtt_ms = np.maximum(raw["least_rtt_ms"], _LEAST_MS)
         interval_ms = np.maximum(raw["delivery_interval_ms"], _LEAST_MS)
-        delivered = raw["delivery_rate_mbps"] * interval_ms / 0.008
-        arrivals = np.where(
+        delivered_bytes = raw["delivery_rate_mbps"] * interval_ms / 0.008
+        arrival_rate = np.where(
             raw["arrival_interval_ms"] != 0,
             raw["acked_bytes"] / np.maximum(raw["arrival_interval_ms"], 1),
-            self._kept["received"],
+            self._measured["arrival_rate"],
         )
-        told = {
-            "least_ms": least_ms,
-            "queueing_ms": raw["mean_rtt_ms"] - least_ms,
-            "least_queueing_ms": raw["step_least_rtt_ms"] - least_ms,
-            "rate": delivered / np.maximum(interval_ms, least_ms),
+        of_step = {
+            "min_rtt_ms": min_rtt_ms,
+            "queueing_ms": raw["mean_rtt_ms"] - min_rtt_ms,
+            "min_queueing_ms": raw["step_least_rtt_ms"] - min_rtt_ms,
+            "delivery_rate": delivered_bytes / np.maximum(interval_ms, min_rtt_ms),
             "send_rate": raw["send_rate_mbps"] / 0.008,
             "inflight_packets": raw["inflight_packets"],
-            "one_way_ms": raw["mean_one_way_queueing_ms"],
-            "received": arrivals,
-            "smoothed_ms": raw["smoothed_rtt_ms"],
+            "one_way_queueing_ms": raw["mean_one_way_queueing_ms"],
+            "arrival_rate": arrival_rate,
+            "smoothed_rtt_ms": raw["smoothed_rtt_ms"],
             "packet_bytes": raw["acked_bytes"] / np.maximum(raw["acked_packets"], 1),
         }
-        self._kept = {name: np.where(heard, told[name], self._kept[name]) for name in self._kept}
-        return self._kept
+        self._measured = {
+            name: np.where(has_acks, of_step[name], before) for name, before in self._measured.items()
+        }
+        return self._measured
 
-    def _blend(self, raw: Mapping[str, Floats], step_ms: Floats) -> dict[str, Floats]:
+    def _update_averages(self, raw: Mapping[str, Floats], step_ms: Floats) -> dict[str, Floats]:
         """Exponential means over some smoothed round trips."""
-        kept = self._kept
-        gone = raw["acked_bytes"] + raw["lost_bytes"]
+        measured = self._measured
+        acked_or_lost_bytes = raw["acked_bytes"] + raw["lost_bytes"]
         samples = {
-            "rate": kept["rate"],
-            "queueing": kept["queueing_ms"],
-            "received": kept["received"],
-            "window": np.log(raw["window_packets"]),
-            "loss": raw["lost_bytes"] / np.maximum(gone, 1),
+            "delivery_rate": measured["delivery_rate"],
+            "queueing_ms": measured["queueing_ms"],
+            "arrival_rate": measured["arrival_rate"],
+            "log_cwnd": np.log(raw["window_packets"]),
+            "loss": raw["lost_bytes"] / np.maximum(acked_or_lost_bytes, 1),
         }
         if not self._averages:
-            names = ("rate_4", "rate_16", "queueing_2", "queueing_8", "received_2", "window_2", "window_8")
-            self._averages = dict.fromkeys([*names, "loss_2", "loss_16"], np.zeros(self._flows))
-        first = self._averages["rate_4"] == 0
-        begins = {"rate": kept["rate"], "received": kept["rate"], "window": samples["window"]}
-        round_trip_ms = np.maximum(kept["smoothed_ms"], _LEAST_MS)
-        blended = {}
+            names = (
+                "delivery_rate_4", "delivery_rate_16", "queueing_ms_2", "queueing_ms_8", "arrival_rate_2",
+                "log_cwnd_2", "log_cwnd_8", "loss_2", "loss_16",
+            )  # fmt: skip
+            self._averages = dict.fromkeys(names, np.zeros(self._flows))
+        is_first = self._averages["delivery_rate_4"] == 0
+        initial = {
+            "delivery_rate": measured["delivery_rate"],
+            "arrival_rate": measured["delivery_rate"],
+            "log_cwnd": samples["log_cwnd"],
+        }
+        averages = {}
         for name, average in self._averages.items():
-            quantity, _, horizon = name.partition("_")
-            before = np.where(first, begins.get(quantity, average), average)
-            weight = 1 - np.exp(-step_ms / (int(horizon) * round_trip_ms))
-            blended[name] = before + weight * (samples[quantity] - before)
-        self._averages = blended
-        rise = 1 - np.exp(-step_ms / (8 * round_trip_ms))
-        queueing_ms = kept["queueing_ms"]
-        self._standing_ms = np.minimum(
-            queueing_ms, self._standing_ms + rise * (queueing_ms - self._standing_ms)
+            quantity, _, round_trips = name.rpartition("_")
+            before = np.where(is_first, initial.get(quantity, average), average)
+            weight = 1 - np.exp(-step_ms / (int(round_trips) * self._round_trip_ms()))
+            averages[name] = before + weight * (samples[quantity] - before)
+        self._averages = averages
+        return averages
+
+    def _update_extremes(self, step_ms: Floats) -> None:
+        """The least queueing delay over 8 round trips, and the most delivery rate over 10.
+
+        Both drift back towards the present, so that no samples need to be remembered.
+        """
+        queueing_ms, delivery_rate = self._measured["queueing_ms"], self._measured["delivery_rate"]
+        rise = 1 - np.exp(-step_ms / (8 * self._round_trip_ms()))
+        standing_ms = self._standing_queue_ms + rise * (queueing_ms - self._standing_queue_ms)
+        self._standing_queue_ms = np.minimum(queueing_ms, standing_ms)
+        decay = np.exp(-step_ms / (10 * self._round_trip_ms()))
+        mean_rate = self._averages["delivery_rate_4"]
+        self._max_delivery_rate = np.maximum(
+            delivery_rate, mean_rate + decay * (self._max_delivery_rate - mean_rate)
         )
-        forget = np.exp(-step_ms / (10 * round_trip_ms))
-        self._max_rate = np.maximum(
-            kept["rate"], blended["rate_4"] + forget * (self._max_rate - blended["rate_4"])
-        )
-        return blended
+
+    def _round_trip_ms(self) -> Floats:
+        smoothed_ms: Floats = np.maximum(self._measured["smoothed_rtt_ms"], _LEAST_MS)
+        return smoothed_ms
 
 
 def _log_ratio(above: Floats, below: Floats) -> Floats:

@@ -308,9 +308,9 @@ class PathEnv(gymnasium.Env[NDArray[np.float32], Any], EzPickle):
         self._path = np.zeros(1, dtype=np.int32)
         self._seeded = False
         self.render_mode = render_mode
-        self._picture = None if render_mode is None else self._make_picture()
+        self._plot = None if render_mode is None else self._make_plot()
 
-    def _make_picture(self) -> "EpisodePlot":
+    def _make_plot(self) -> "EpisodePlot":
         if self.render_mode not in self.metadata["render_modes"]:
             raise InputError(f"render_mode: {excerpt(self.render_mode)!r} is unknown; known is rgb_array")
         from .rendering import EpisodePlot  # matplotlib takes a while to load
@@ -349,8 +349,8 @@ class PathEnv(gymnasium.Env[NDArray[np.float32], Any], EzPickle):
             self._engine.seed(self._path, [seed])
             self._seeded = True
         observation: NDArray[np.float32] = self._engine.reset()[0]
-        if self._picture is not None:
-            self._picture = self._make_picture()
+        if self._plot is not None:
+            self._plot = self._make_plot()
         return observation, _only(self._engine.reset_info())
 
     def step(self, action: Any) -> tuple[NDArray[np.float32], Any, bool, bool, dict[str, Any]]:
@@ -364,8 +364,8 @@ class PathEnv(gymnasium.Env[NDArray[np.float32], Any], EzPickle):
             ValueError: the action lies outside the action space.
         """
         observations, rewards, info = self._engine.step(action)
-        if self._picture is not None:
-            self._picture.add(info, 0)
+        if self._plot is not None:
+            self._plot.add(info, 0)
         reward = float(rewards[0]) if rewards.ndim == 1 else rewards[0]
         return observations[0], reward, False, False, _only(info)
 
@@ -387,8 +387,8 @@ class PathEnv(gymnasium.Env[NDArray[np.float32], Any], EzPickle):
         self._seeded = True
         for limit in self._time_limits:
             limit._elapsed_steps = len(state.actions)  # type: ignore[assignment]
-        if self._picture is not None:
-            self._picture = self._make_picture()
+        if self._plot is not None:
+            self._plot = self._make_plot()
         return observation
 
     def close(self) -> None:
@@ -397,7 +397,7 @@ class PathEnv(gymnasium.Env[NDArray[np.float32], Any], EzPickle):
 
     def render(self) -> NDArray[np.uint8] | None:
         """The episode so far as a picture (480, 640, 3); None without a `render_mode`."""
-        return None if self._picture is None else self._picture.draw()
+        return None if self._plot is None else self._plot.draw()
 
 
 def _time_limits_around(env: PathEnv) -> Iterator["TimeLimit[Any, Any]"]:

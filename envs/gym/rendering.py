@@ -22,10 +22,6 @@ class EpisodePlot:
         self._propagation_rtt_ms = propagation_rtt_ms
         self._steps: list[dict[str, float]] = []
 
-    def begin(self) -> None:
-        """Begins a new episode: deletes the kept steps."""
-        self._steps.clear()
-
     def add(self, info: Info, row: int) -> None:
         """Keeps one step of the flow in this row, see `PathEnv`."""
         self._steps.append({name: float(values[row]) for name, values in info.items()})

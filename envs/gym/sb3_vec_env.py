@@ -105,23 +105,23 @@ class PathSb3VecEnv(VecEnv):
         observations, rewards, _, truncations, infos = self._envs.step(self._actions)
         self._returns += rewards
         self._lengths += 1
-        return observations, rewards.astype(np.float32), truncations, self._told(truncations, infos)
+        return observations, rewards.astype(np.float32), truncations, self._infos_of_flows(truncations, infos)
 
-    def _told(self, ended: NDArray[np.bool_], infos: dict[str, Any]) -> list[dict[str, Any]]:
+    def _infos_of_flows(self, ended: NDArray[np.bool_], infos: dict[str, Any]) -> list[dict[str, Any]]:
         info = infos.get("final_info", infos)
         columns = {name: values.tolist() for name, values in info.items() if not name.startswith("_")}
-        told: list[dict[str, Any]] = [
+        of_flows: list[dict[str, Any]] = [
             dict(zip(columns, figures, strict=True)) for figures in zip(*columns.values(), strict=True)
         ]
         for flow in np.flatnonzero(ended):
-            told[flow] |= {
+            of_flows[flow] |= {
                 "terminal_observation": infos["final_obs"][flow],
                 "TimeLimit.truncated": True,
                 "episode": {"r": float(self._returns[flow]), "l": int(self._lengths[flow])},
             }
         self._returns[ended] = 0
         self._lengths[ended] = 0
-        return told
+        return of_flows
 
     def close(self) -> None:
         """Ends the flows."""
@@ -129,11 +129,11 @@ class PathSb3VecEnv(VecEnv):
 
     def get_attr(self, attr_name: str, indices: int | Iterable[int] | None = None) -> list[Any]:
         """The attribute of each flow, see `FlowOfBatch`."""
-        return [getattr(flow, attr_name) for flow in self._some(indices)]
+        return [getattr(flow, attr_name) for flow in self._chosen(indices)]
 
     def set_attr(self, attr_name: str, value: Any, indices: int | Iterable[int] | None = None) -> None:
         """Sets the attribute of each flow, see `FlowOfBatch`."""
-        for flow in self._some(indices):
+        for flow in self._chosen(indices):
             setattr(flow, attr_name, value)
 
     def env_method(
@@ -144,9 +144,9 @@ class PathSb3VecEnv(VecEnv):
         **method_kwargs: Any,
     ) -> list[Any]:
         """Calls the method of each flow, see `FlowOfBatch`."""
-        return [getattr(flow, method_name)(*method_args, **method_kwargs) for flow in self._some(indices)]
+        return [getattr(flow, method_name)(*method_args, **method_kwargs) for flow in self._chosen(indices)]
 
-    def _some(self, indices: int | Iterable[int] | None) -> list[FlowOfBatch]:
+    def _chosen(self, indices: int | Iterable[int] | None) -> list[FlowOfBatch]:
         chosen = list(self._get_indices(indices))
         if not all(-self.num_envs <= index < self.num_envs for index in chosen):
             raise InputError(f"indices: {excerpt(chosen)}: there are {self.num_envs} flows, from 0 on")

@@ -118,34 +118,37 @@ class PathVectorEnv(
         check_memory(FLOW_BYTES * num_envs, f"num_envs: {num_envs} flows")
         self.num_envs = num_envs
         self._engine = PathEngine(
-            self._of_flows("emulator", sources_of(emulator)),
+            self._one_per_flow("emulator", sources_of(emulator)),
             features=features,
             actions=actions,
             companion=companion,
             reward=reward,
             threads=threads,
-            oracle_cwnd_packets=self._windows_of_flows(oracle_cwnd_packets),
+            oracle_cwnd_packets=self._oracle_windows(oracle_cwnd_packets),
             backend=backend,
         )
-        self.single_observation_space = self._engine.observation_space
-        self.single_action_space = self._engine.action_space
-        self.observation_space = batch_space(self.single_observation_space, num_envs)
-        self.action_space = batch_space(self.single_action_space, num_envs)
-        if self._engine.reward_space is not None:
-            self.reward_space = self._engine.reward_space
-            self.reward_dim = self.reward_space.shape[0]
-        space = self._engine.reward_space
-        self._reward_type: np.dtype[Any] = np.dtype(np.float64 if space is None else space.dtype)
+        self._declare_spaces()
         self.set_autoreset_mode(autoreset_mode)
         self._max_episode_steps = max_episode_steps
         self._elapsed_steps = 0
-        self._flows = np.arange(num_envs, dtype=np.int32)
-        self._everywhere = np.ones(num_envs, dtype=np.bool_)
-        self._everywhere.flags.writeable = False  # handed out with every step
-        self._each: list[FlowOfBatch] = []
+        self._rows = np.arange(num_envs, dtype=np.int32)
+        self._all_rows = np.ones(num_envs, dtype=np.bool_)
+        self._all_rows.flags.writeable = False  # handed out with every step
+        self._flows: list[FlowOfBatch] = []
         self._seeded = False
         self.render_mode = render_mode
-        self._pictures = [] if render_mode is None else self._make_pictures()
+        self._plots = [] if render_mode is None else self._make_plots()
+
+    def _declare_spaces(self) -> None:
+        self.single_observation_space = self._engine.observation_space
+        self.single_action_space = self._engine.action_space
+        self.observation_space = batch_space(self.single_observation_space, self.num_envs)
+        self.action_space = batch_space(self.single_action_space, self.num_envs)
+        space = self._engine.reward_space
+        if space is not None:
+            self.reward_space = space
+            self.reward_dim = space.shape[0]
+        self._reward_type: np.dtype[Any] = np.dtype(np.float64 if space is None else space.dtype)
 
     def set_autoreset_mode(self, mode: AutoresetMode | str) -> None:
         """When flows are reset whose episode has ended: `NextStep` or `SameStep`.
@@ -174,9 +177,9 @@ class PathVectorEnv(
     @property
     def flows(self) -> list[FlowOfBatch]:
         """Each by itself."""
-        if not self._each:
-            self._each = [FlowOfBatch(self, flow) for flow in range(self.num_envs)]
-        return self._each
+        if not self._flows:
+            self._flows = [FlowOfBatch(self, flow) for flow in range(self.num_envs)]
+        return self._flows
 
     def get_attr(self, name: str) -> tuple[Any, ...]:
         """The attribute of each flow, see `FlowOfBatch`; as Gymnasium's own vector environments have it."""
@@ -188,12 +191,12 @@ class PathVectorEnv(
         Raises:
             InputError: so many values as flows are missing.
         """
-        each = list(values) if isinstance(values, (list, tuple)) else [values] * self.num_envs
-        if len(each) != self.num_envs:
+        of_flows = list(values) if isinstance(values, (list, tuple)) else [values] * self.num_envs
+        if len(of_flows) != self.num_envs:
             raise InputError(
-                f"set_attr: {len(each)} values for {self.num_envs} flows; give one, or one for each"
+                f"set_attr: {len(of_flows)} values for {self.num_envs} flows; give one, or one for each"
             )
-        for flow, value in zip(self.flows, each, strict=True):
+        for flow, value in zip(self.flows, of_flows, strict=True):
             setattr(flow, name, value)
 
     def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
@@ -201,7 +204,7 @@ class PathVectorEnv(
         found = self.get_attr(name)
         return tuple(each(*args, **kwargs) if callable(each) else each for each in found)
 
-    def _make_pictures(self) -> list["EpisodePlot"]:
+    def _make_plots(self) -> list["EpisodePlot"]:
         if self.render_mode not in self.metadata["render_modes"]:
             raise InputError(f"render_mode: {excerpt(self.render_mode)!r} is unknown; known is rgb_array")
         from .rendering import EpisodePlot  # matplotlib takes a while to load
@@ -212,17 +215,19 @@ class PathVectorEnv(
             for spec, capacity, rtt in zip(self._engine.specs, capacities, round_trips, strict=True)
         ]
 
-    def _of_flows(self, argument: str, values: Sequence[T]) -> list[T]:
+    def _one_per_flow(self, argument: str, values: Sequence[T]) -> list[T]:
         if not 0 < len(values) <= self.num_envs:
             raise InputError(
                 f"{argument}: {len(values)} for {self.num_envs} flows; give 1 or more, at most one per flow"
             )
         return [values[flow % len(values)] for flow in range(self.num_envs)]
 
-    def _windows_of_flows(self, windows: float | Sequence[float] | None) -> list[float] | None:
+    def _oracle_windows(self, windows: float | Sequence[float] | None) -> list[float] | None:
         if windows is None:
             return None
-        return self._of_flows("oracle_cwnd_packets", windows if isinstance(windows, Sequence) else [windows])
+        return self._one_per_flow(
+            "oracle_cwnd_packets", windows if isinstance(windows, Sequence) else [windows]
+        )
 
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
@@ -241,18 +246,18 @@ class PathVectorEnv(
         super().reset(seed=seed if isinstance(seed, int) else None, options=options)
         emulator = emulator_of(options)
         if emulator is not None:
-            self._engine.set_emulators(self._of_flows("emulator", sources_of(emulator)))
+            self._engine.set_emulators(self._one_per_flow("emulator", sources_of(emulator)))
         if not self._seeded:
-            self._engine.seed(self._flows, self.np_random.integers(2**63, size=self.num_envs).tolist())
+            self._engine.seed(self._rows, self.np_random.integers(2**63, size=self.num_envs).tolist())
             self._seeded = True
         self._seed_flows(range(seed, seed + self.num_envs) if isinstance(seed, int) else seed)
         observations = self._begin(self._engine.reset())
-        return observations, _masked(self._engine.reset_info(), self._everywhere)
+        return observations, _masked(self._engine.reset_info(), self._all_rows)
 
     def _begin(self, observations: NDArray[np.float32]) -> NDArray[np.float32]:
         self._elapsed_steps = 0
-        if self._pictures:
-            self._pictures = self._make_pictures()
+        if self._plots:
+            self._plots = self._make_plots()
         return observations
 
     def _seed_flows(self, seeds: Any) -> None:
@@ -281,25 +286,25 @@ class PathVectorEnv(
         Raises:
             ValueError: an action lies outside the action space.
         """
-        nowhere = np.zeros(self.num_envs, dtype=np.bool_)
+        terminations = np.zeros(self.num_envs, dtype=np.bool_)
         same_step = self.autoreset_mode is AutoresetMode.SAME_STEP
         # A restored state may be of an environment with longer episodes, and beyond the end of these.
         if not same_step and self._elapsed_steps >= self._max_episode_steps:
             observations = self._begin(self._engine.reset())
-            infos = _masked(self._engine.reset_info(), self._everywhere)
-            return observations, self._no_rewards(), nowhere, nowhere.copy(), infos
+            infos = _masked(self._engine.reset_info(), self._all_rows)
+            return observations, self._no_rewards(), terminations, terminations.copy(), infos
         observations, rewards, info = self._engine.step(actions)
         self._reward_type = rewards.dtype
-        infos = _masked(info, self._everywhere)
-        for row, picture in enumerate(self._pictures):
-            picture.add(info, row)
+        infos = _masked(info, self._all_rows)
+        for row, plot in enumerate(self._plots):
+            plot.add(info, row)
         self._elapsed_steps += 1
         over = self._elapsed_steps >= self._max_episode_steps
         if over and same_step:
             infos = self._final_infos(observations, infos)
             observations = self._begin(self._engine.reset())
-        truncations = np.ones(self.num_envs, dtype=np.bool_) if over else nowhere.copy()
-        return observations, rewards, nowhere, truncations, infos
+        truncations = np.ones(self.num_envs, dtype=np.bool_) if over else terminations.copy()
+        return observations, rewards, terminations, truncations, infos
 
     def _no_rewards(self) -> NDArray[Any]:
         """Of a step that resets, of the kind that other steps have."""
@@ -327,11 +332,11 @@ class PathVectorEnv(
 
     def render(self) -> tuple[NDArray[np.uint8], ...] | None:
         """The episode of each flow so far, a picture (480, 640, 3) each; None without a `render_mode`."""
-        return None if self.render_mode is None else tuple(picture.draw() for picture in self._pictures)
+        return None if self.render_mode is None else tuple(plot.draw() for plot in self._plots)
 
     def render_flow(self, flow: int) -> NDArray[np.uint8] | None:
         """The picture of one flow alone; None without a `render_mode`."""
-        return None if self.render_mode is None else self._pictures[flow].draw()
+        return None if self.render_mode is None else self._plots[flow].draw()
 
     def close_extras(self, **_: Any) -> None:
         """Takes down the shells of `backend="mahimahi"`."""
@@ -343,8 +348,8 @@ class PathVectorEnv(
             final_obs[flow] = observation
         final = {"final_info": infos, "final_obs": final_obs}
         return {
-            **_masked(self._engine.reset_info(), self._everywhere),
-            **_masked(final, self._everywhere),
+            **_masked(self._engine.reset_info(), self._all_rows),
+            **_masked(final, self._all_rows),
         }
 
 

@@ -22,10 +22,22 @@ def page(
         seconds: how long each experiment took.
         command: the command as typed.
     """
+    lines = [
+        *_heading(found, command, sum(seconds.values()) / 60),
+        *_table_of_experiments(found, seconds),
+        *_every_published_figure(found),
+    ]
+    for name, each in found.items():
+        lines += _section(name, each, figures.get(name, ()))
+    return "\n".join(lines)
+
+
+def _heading(found: Mapping[str, Reproduction | str], command: str, minutes: float) -> list[str]:
+    """What the page is, how it was made, and how many of the stated tolerances are met."""
     done = [each for each in found.values() if isinstance(each, Reproduction)]
     checked = [line for each in done for line in each.lines if line.met is not None]
     facts = provenance()
-    lines = [
+    return [
         "# Reproductions",
         "",
         "Every published figure of the documents that ccgym is built on, beside ours. This page is "
@@ -36,20 +48,21 @@ def page(
         "```",
         "",
         f"{datetime.now(UTC):%Y-%m-%d}, ccgym {facts.get('ccgym', '')}, {facts.get('git', 'no git')}, "
-        f"{facts['machine']}, {sum(seconds.values()) / 60:.1f} minutes. "
+        f"{facts['machine']}, {minutes:.1f} minutes. "
         f"{sum(bool(line.met) for line in checked)} of {len(checked)} stated tolerances are met. "
         "Behind a mean stands its 95 % interval, by Student's t. "
         "Of a figure without a tolerance nothing is claimed. Behind a miss: how far it is known to be off.",
         "",
+    ]
+
+
+def _table_of_experiments(found: Mapping[str, Reproduction | str], seconds: Mapping[str, float]) -> list[str]:
+    return [
         "| experiment | document | tolerances met | s |",
         "|---|---|---|---|",
         *(_overview(name, each, seconds) for name, each in found.items()),
         "",
-        *_every_published_figure(found),
     ]
-    for name, each in found.items():
-        lines += _section(name, each, figures.get(name, ()))
-    return "\n".join(lines)
 
 
 def _every_published_figure(found: Mapping[str, Reproduction | str]) -> list[str]:

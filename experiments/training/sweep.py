@@ -13,7 +13,7 @@ best.yaml               the configuration of the best one, for `ccgym train --co
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import TYPE_CHECKING, Annotated, Any, Self
 
 import optuna
 import yaml
@@ -24,6 +24,9 @@ from ccgym.envs.specs.spec_errors import first_mistake
 from ccgym.training.config import RunConfig, config_file, load_config, read_options
 from optuna.trial import FrozenTrial, TrialState
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+if TYPE_CHECKING:
+    from ccgym.training.runs.run_directory import RunDirectory
 
 Train = Callable[..., None]
 SETTINGS = "settings"
@@ -118,8 +121,6 @@ def sweep(
     Raises:
         InputError: a setting is unknown or has no such value, or the folder holds another sweep.
     """
-    from ccgym.training.runs.run_directory import RunDirectory  # late: PyTorch takes seconds
-
     first_config(config, kind)
     _begin(config, folder)
     optuna.logging.set_verbosity(optuna.logging.WARNING)
@@ -127,16 +128,13 @@ def sweep(
     study = optuna.create_study(storage=storage, study_name="sweep", load_if_exists=True)
     for done in study.get_trials(states=(TrialState.COMPLETE,)):
         report(_trial(done))
-    left = [each for each in study.get_trials(states=(TrialState.RUNNING,)) if SETTINGS in each.user_attrs]
+    running = study.get_trials(states=(TrialState.RUNNING,))
+    interrupted = [each for each in running if SETTINGS in each.user_attrs]
     _check_trained(study, config, folder, kind)
-    while left or len(study.trials) < config.trials:
-        number, settings = _left(left.pop()) if left else _proposed(study, config)
-        training = _training_config(config, settings, kind)
-        run = RunDirectory(folder / f"trial-{number:03d}", kind)
-        if run.is_begun:
-            train(training, run, resume=True)
-        else:
-            train(training, run, resume=False)
+    while interrupted or len(study.trials) < config.trials:
+        number, settings = _interrupted(interrupted.pop()) if interrupted else _proposed(study, config)
+        run = _run_directory(folder, number, kind)
+        train(_training_config(config, settings, kind), run, resume=run.is_begun)
         criterion = run.load().criterion
         _check_criterion(study, criterion, run.folder)
         study.tell(number, run.best_metrics()[criterion])
@@ -145,6 +143,13 @@ def sweep(
     kept = yaml.safe_dump(_training_config(config, best.settings, kind).model_dump(), sort_keys=False)
     replace_file(folder / "best.yaml", lambda fresh: fresh.write_text(kept))
     return best
+
+
+def _run_directory(folder: Path, number: int, kind: type[RunConfig]) -> "RunDirectory[RunConfig]":
+    """Of one trial's training."""
+    from ccgym.training.runs.run_directory import RunDirectory  # late: PyTorch takes seconds
+
+    return RunDirectory(folder / f"trial-{number:03d}", kind)
 
 
 def _check_criterion(study: optuna.Study, criterion: str, folder: Path) -> None:
@@ -160,10 +165,8 @@ def _check_criterion(study: optuna.Study, criterion: str, folder: Path) -> None:
 
 def _check_trained(study: optuna.Study, config: SweepConfig, folder: Path, kind: type[RunConfig]) -> None:
     """Raises InputError if a trial had other settings than now, because the configuration has changed."""
-    from ccgym.training.runs.run_directory import RunDirectory  # late: PyTorch takes seconds
-
     for trial in study.get_trials(deepcopy=False):
-        run = RunDirectory(folder / f"trial-{trial.number:03d}", kind)
+        run = _run_directory(folder, trial.number, kind)
         if run.is_begun and run.config() != _training_config(config, trial.user_attrs[SETTINGS], kind):
             raise InputError(
                 f"{run.folder}: {config.config} has changed since it was trained: choose another --out"
@@ -208,7 +211,7 @@ def _proposed(study: optuna.Study, config: SweepConfig) -> tuple[int, dict[str, 
     return trial.number, settings
 
 
-def _left(trial: FrozenTrial) -> tuple[int, dict[str, Any]]:
+def _interrupted(trial: FrozenTrial) -> tuple[int, dict[str, Any]]:
     return trial.number, trial.user_attrs[SETTINGS]
 
 

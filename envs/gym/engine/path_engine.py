@@ -68,7 +68,7 @@ class EpisodeState:
     observer: Observer | None = None
     """What features of one's own remember."""
     saved: _core.BatchState | None = None
-    """Copied in mid-air; a state that was pickled has none, and its actions lead back there."""
+    """A copy of the flows there; a state that was pickled has none: its actions are run again."""
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "saved": None, "observer": None}
@@ -101,7 +101,7 @@ class PathEngine:
             sources: the emulator of each path, or the distribution that each of its episodes is drawn from.
             features: feature set of the observations, or features of one's own.
             actions: action set.
-            reward: name in `REWARDS`, `vector`, a function as they are, or the name of one.
+            reward: name in `REWARDS`, `vector`, a function of that shape, or the name of one.
             threads: that share the paths.
             companion: changes what `log_window` asks for where other flows are detected on the bottleneck.
             oracle_cwnd_packets: the ideal window of each row, where known; goes into info.
@@ -112,51 +112,50 @@ class PathEngine:
             InputError: an argument is unknown, or the twin cannot emulate a spec.
         """
         kind = own_or_native(features)
-        self._own = None if isinstance(kind, str) else kind
-        native = "raw" if self._own else str(kind)
+        self._own_features = None if isinstance(kind, str) else kind
         self.observation_space = observation_space(kind)
         self.action_space = action_space(actions)
         label_space(self.observation_space, ccgym=features if isinstance(features, str) else str(features))
         label_space(self.action_space, ccgym=actions, ccgym_companion=companion)
         _check_together(features, actions, companion)
-        if not 1 <= threads <= MOST_THREADS:
-            raise InputError(f"threads: {threads} is not within 1 and {MOST_THREADS}")
+        _check_threads(threads)
         self._reward = CheckedReward(reward)
         self.reward_space = self._reward.space
         self._flows = flows
         self._decided_by = (kind, actions, companion)
-        self._live = known("backend", backend, BACKENDS)
+        self._in_real_time = known("backend", backend, BACKENDS)
         self._sources = tuple(sources)
         self._set_paths([draw(source, np.random.default_rng(0)) for source in sources])
         paths = [self._path(spec) for spec in self._specs]
-        self._batch: _core.PathBatch | LiveBatch
-        least_packets = LEAST_WINDOW_PACKETS if actions in WINDOW_ACTIONS else LEAST_CHANGED_PACKETS
-        decisions: dict[str, Any] = {
-            "features": native,
-            "actions": actions,
-            "companion": companion,
-            "min_cwnd_packets": least_packets,
-        }
-        if self._live:
-            self._batch = LiveBatch(paths, **decisions)
-        else:
-            self._batch = _core.PathBatch(paths, threads=threads, **decisions)
+        self._batch = self._make_batch(paths, threads)
         size = len(self._batch)
         self._given_actions = GivenActions(self.action_space, size)
         self._actions = np.zeros(self._given_actions.shape, np.float32)
         self._observations = np.zeros((size, self._batch.observation_size), dtype=np.float32)
-        self._growth = WindowGrowth(size, named=actions in WINDOW_ACTIONS)
-        self._given_paths: list[_core.Path | None] = [None] * len(paths)
-        """To the batch, which copies them."""
-        self._observer = None if self._own is None else Observer(self._own, size)
+        self._growth = WindowGrowth(size, sets_window=actions in WINDOW_ACTIONS)
+        self._paths_of_batch: list[_core.Path | None] = [None] * len(paths)
+        """Those that the batch has copied: the same one is not given to it again."""
+        self._observer = None if self._own_features is None else Observer(self._own_features, size)
         self._oracle = None if oracle_cwnd_packets is None else oracle_windows(oracle_cwnd_packets)
         self._seeds = np.zeros(len(paths), dtype=np.uint64)
         self._episodes = np.zeros(len(paths), dtype=np.uint64)
-        self._acted: list[NDArray[Any]] = []
+        self._actions_so_far: list[NDArray[Any]] = []
+
+    def _make_batch(self, paths: Sequence[Any], threads: int) -> _core.PathBatch | LiveBatch:
+        features, actions, companion = self._decided_by
+        decisions: dict[str, Any] = {
+            "features": "raw" if self._own_features else features,  # from which one's own are computed
+            "actions": actions,
+            "companion": companion,
+            "min_cwnd_packets": LEAST_WINDOW_PACKETS if actions in WINDOW_ACTIONS else LEAST_CHANGED_PACKETS,
+        }
+        if self._in_real_time:
+            return LiveBatch(paths, **decisions)
+        return _core.PathBatch(paths, threads=threads, **decisions)
 
     def _path(self, spec: EmulatorSpec) -> Any:
         self._check_learners(spec)
-        return spec if self._live else spec.to_path(flows=self._flows)
+        return spec if self._in_real_time else spec.to_path(flows=self._flows)
 
     def _check_learners(self, spec: EmulatorSpec) -> None:
         if not self._flows and spec.learners != 1:
@@ -236,15 +235,15 @@ class PathEngine:
         Raises:
             InputError: the flows are in real shells, whose time does not come back.
         """
-        if self._live:
+        if self._in_real_time:
             raise InputError("save_state: real time does not come back; it is the twin's alone")
         assert isinstance(self._batch, _core.PathBatch)
         return EpisodeState(
             self._arguments(),
             self._seeds.copy(),
             self._episodes - np.uint64(1),
-            tuple(self._acted),
-            self._shown().copy(),
+            tuple(self._actions_so_far),
+            self._current_observations().copy(),
             specs=self._specs,
             observer=copy.deepcopy(self._observer),
             saved=self._batch.save(),
@@ -270,10 +269,10 @@ class PathEngine:
             self._begin(self._next_seeds())
             for actions in state.actions:
                 self.step(actions)
-            return self._shown().copy()
+            return self._current_observations().copy()
         assert isinstance(self._batch, _core.PathBatch)
         self._episodes += np.uint64(1)
-        self._acted = list(state.actions)
+        self._actions_so_far = list(state.actions)
         self._growth.forget()
         self._batch.restore(state.saved)
         if state.specs != self._specs:
@@ -281,7 +280,7 @@ class PathEngine:
         self._observer = copy.deepcopy(state.observer)
         if self._observer is None:
             self._observations[:] = state.observations
-        return self._shown().copy()
+        return self._current_observations().copy()
 
     def _arguments(self) -> tuple[Any, ...]:
         flows = tuple((flow.scheme, flow.start_s, flow.stop_s, flow.extra_delay_ms) for flow in self._flows)
@@ -305,21 +304,21 @@ class PathEngine:
 
     def _begin(self, seeds: NDArray[np.uint64]) -> NDArray[np.float32]:
         """Begins episodes of these seeds over the present emulators."""
-        self._acted.clear()
+        self._actions_so_far.clear()
         self._growth.forget()
         for index, (spec, seed) in enumerate(zip(self._specs, seeds.tolist(), strict=True)):
             path = self._episode_path(spec, seed)
-            if path is not self._given_paths[index]:
+            if path is not self._paths_of_batch[index]:
                 self._batch.set_path(index, path)
-                self._given_paths[index] = path
+                self._paths_of_batch[index] = path
         self._batch.reset(np.arange(len(seeds), dtype=np.int32), seeds, self._observations)
-        if self._own is not None:
-            self._observer = Observer(self._own, len(self._observations), apart=bool(self._flows))
+        if self._own_features is not None:
+            self._observer = Observer(self._own_features, len(self._observations), apart=bool(self._flows))
             self._observe(np.zeros_like(self._actions))
-        return self._shown().copy()
+        return self._current_observations().copy()
 
     def _episode_path(self, spec: EmulatorSpec, seed: int) -> Any:
-        if self._live:
+        if self._in_real_time:
             return spec.drawn(seed, begins=False)
         if id(spec) not in self._episode_paths:
             self._check_learners(spec)
@@ -338,7 +337,7 @@ class PathEngine:
         if self._observer is not None:
             self._observer.observe(self._observations, actions, self._batch.states == _DECIDING)
 
-    def _shown(self) -> NDArray[np.float32]:
+    def _current_observations(self) -> NDArray[np.float32]:
         return self._observations if self._observer is None else self._observer.observations
 
     def reset_info(self) -> Info:
@@ -363,20 +362,26 @@ class PathEngine:
                 windows of many flows have filled the memory.
         """
         given = self._given_actions.checked(actions)
-        if not self._live:
+        if not self._in_real_time:
             self._growth.check(given, lambda: self.cwnd_packets)
-        self._acted.append(given)
+        self._actions_so_far.append(given)
         self._actions[:] = given
         telemetry = np.zeros((len(given), len(_core.TELEMETRY)))
         self._batch.step(self._actions, self._observations, telemetry)
         self._observe(given)
         info = self._step_info(telemetry)
         rewards = self._reward(info, self.capacity_mbps, self.propagation_rtt_ms)
-        return self._shown().copy(), rewards, info
+        return self._current_observations().copy(), rewards, info
 
     def _step_info(self, telemetry: Floats) -> Info:
         info = {name: telemetry[:, index] for name, index in _INFO_COLUMNS.items()}
         return info if self._oracle is None else info | self.reset_info()
+
+
+def _check_threads(threads: int) -> None:
+    """Raises InputError: no machine has so many."""
+    if not 1 <= threads <= MOST_THREADS:
+        raise InputError(f"threads: {threads} is not within 1 and {MOST_THREADS}")
 
 
 def _check_together(features: Features, actions: str, companion: bool) -> None:

@@ -17,16 +17,16 @@ PACKET_BYTES = 120
 NEGLIGIBLE_BYTES = 5e7
 """Growth in a step that is not compared with the free memory: to look that up takes as long as a step."""
 MOST_GROWTH, MOST_ADDED_PACKETS = np.e, 10.0
-"""How far an action that names no window can raise one in a step: so many times as much, or so many more."""
+"""How far an action that does not set the window can raise it: so many times as much, or so many more."""
 
 
 class WindowGrowth:
     """Follows what the windows of all rows together may have grown to since they were last looked at."""
 
-    def __init__(self, rows: int, *, named: bool) -> None:
-        """`named`: the first number of an action is the window itself."""
+    def __init__(self, rows: int, *, sets_window: bool) -> None:
+        """`sets_window`: the first number of an action is the window itself."""
         self._rows = rows
-        self._named = named
+        self._sets_window = sets_window
         self._most_packets = np.inf
 
     def forget(self) -> None:
@@ -45,14 +45,14 @@ class WindowGrowth:
         """
         if self._rows < MANY_ROWS:
             return
-        if self._named:
+        if self._sets_window:
             total_packets = float(np.add.reduce(actions[:, 0]))
         else:
             total_packets = self._most_packets = self._grown(self._most_packets)
         if PACKET_BYTES * total_packets <= NEGLIGIBLE_BYTES:
             return  # in most steps; what follows would be a tenth of their time
         windows = windows_packets()
-        if self._named:
+        if self._sets_window:
             most = actions[:, 0]
         else:
             most = np.maximum(MOST_GROWTH * windows, windows + MOST_ADDED_PACKETS)
