@@ -1,10 +1,19 @@
 """What is typed on the command line, checked."""
 
 import argparse
+import math
 import re
 
 LONGEST_S, LONGEST_MINUTES = 3600.0, 10_000.0
 """Of a flow; of a search or a training."""
+
+
+def number_or_nan(text: str) -> float:
+    """NaN for what is no number: it lies within no bounds, so the check of the bounds refuses it."""
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan
 
 
 def count(text: str) -> int:
@@ -30,10 +39,7 @@ def seeds(text: str) -> int:
 
 def interval(text: str) -> float:
     """A time between two events in s."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
+    value = number_or_nan(text)
     if not 0 <= value <= LONGEST_S:
         raise argparse.ArgumentTypeError(f"{text!r} is not a time from 0 to {LONGEST_S:g} s")
     return value
@@ -41,10 +47,7 @@ def interval(text: str) -> float:
 
 def seconds(text: str) -> float:
     """The length of a flow in s."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0.0
+    value = number_or_nan(text)
     if not 1 <= value <= LONGEST_S:
         raise argparse.ArgumentTypeError(f"{text!r} is not a time from 1 to {LONGEST_S:g} s")
     return value
@@ -52,10 +55,7 @@ def seconds(text: str) -> float:
 
 def minutes(text: str) -> float:
     """How long a search or a training may take."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0.0
+    value = number_or_nan(text)
     if not 0 < value <= LONGEST_MINUTES:
         raise argparse.ArgumentTypeError(
             f"{text[:40]!r} is not a time above 0, up to {LONGEST_MINUTES:g} minutes"
@@ -65,10 +65,7 @@ def minutes(text: str) -> float:
 
 def preference(text: str) -> float:
     """From low delay (0) to full throughput (1)."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
+    value = number_or_nan(text)
     if not 0 <= value <= 1:
         raise argparse.ArgumentTypeError(
             f"{text!r} is not a preference from 0, low delay, to 1, full throughput"

@@ -46,6 +46,20 @@ def add_seed_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_starvation_argument(parser: argparse.ArgumentParser, links: str) -> None:
+    """Adds `--starvation`, and its former name; `links`: what the command calls them."""
+    parser.add_argument(
+        "--starvation",
+        type=count,
+        default=10_000,
+        metavar="N",
+        help=f"{links} to look for starvation on (default: 10000)",
+    )
+    parser.add_argument(
+        "--freezing", dest="starvation", type=count, default=argparse.SUPPRESS, help=argparse.SUPPRESS
+    )
+
+
 def drawn_seed(args: argparse.Namespace) -> int:
     """The seed of the links; printed, unless the answer is JSON."""
     drawn = time.time_ns() // 1_000_000 if args.fresh else int(args.seed)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ccgym.configs import config_files
-from ccgym.configs.arguments import count, device, seed
+from ccgym.configs.arguments import count, device, number_or_nan, seed
 
 from .before_training import check_folder, check_training
 
@@ -287,10 +287,7 @@ def _setting(text: str) -> tuple[str, Any]:
 
 
 def _positive_float(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0.0
+    value = number_or_nan(text)
     if not value > 0:
         raise argparse.ArgumentTypeError(f"{text[:40]!r} is not a number above 0")
     return value

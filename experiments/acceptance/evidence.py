@@ -17,7 +17,7 @@ from ccgym.envs.specs.emulators import select_emulators
 from ccgym.evaluation.schemes import select_schemes
 from ccgym.evaluation.sessions.executors import open_executor
 from ccgym.evaluation.sessions.provenance import provenance
-from ccgym.experiments.arguments import add_policy_argument, policy_file_of
+from ccgym.experiments.arguments import add_policy_argument, add_starvation_argument, policy_file_of
 from ccgym.experiments.check import Check
 from ccgym.experiments.json_text import json_text
 
@@ -90,9 +90,9 @@ def measure_evidence(
         policy_file, executor, emulators=links, starvation=starvation, seed=seed, say=say
     )
     scheme, draw = f"policy:{policy_file}", Draw(contested, seed, executor)
-    competing = _told(competition_checks(RIVALRIES, scheme, draw), say)
-    short = _told(completion_checks(CASES, scheme, draw), say)
-    preference = _told(_preference_checks(policy_file, max(1, links // 2), seed, executor), say)
+    competing = _reported(competition_checks(RIVALRIES, scheme, draw), say)
+    short = _reported(completion_checks(CASES, scheme, draw), say)
+    preference = _reported(_preference_checks(policy_file, max(1, links // 2), seed, executor), say)
     return Evidence(label, seed, seed_given, alone, competing, short, preference, behind)
 
 
@@ -107,7 +107,7 @@ def _preference_checks(policy_file: Path, links: int, seed: int, executor: Execu
     )
 
 
-def _told(checks: Iterable[Check], say: Callable[[Check], None]) -> list[Check]:
+def _reported(checks: Iterable[Check], say: Callable[[Check], None]) -> list[Check]:
     """The checks as a list; `say` is called with each as soon as it is known."""
     kept = []
     for check in checks:
@@ -118,10 +118,24 @@ def _told(checks: Iterable[Check], say: Callable[[Check], None]) -> list[Check]:
 
 def page(evidence: Evidence, command: str) -> str:
     """The evidence in Markdown."""
+    lines = [
+        *_heading(evidence, command),
+        *_table("Alone and among its own kind", evidence.alone),
+        *_table("Beside other schemes", evidence.competing, *_RIVALS_KEEP),
+        *_table("Short flows", evidence.short),
+        *(_table("The preference", evidence.preference) if evidence.preference else []),
+        *([] if evidence.real is None else _real_section(evidence.real)),
+        *_deficits_section(evidence.farthest_behind),
+    ]
+    return "\n".join(lines)
+
+
+def _heading(evidence: Evidence, command: str) -> list[str]:
+    """What the page is, how it was made, and how many of the checks are held."""
     facts = provenance()
     held = sum(check.met is True for check in evidence.checks)
     where = "the twin" if evidence.real is None else "the twin and in real mahimahi"
-    lines = [
+    return [
         "# Evidence",
         "",
         f"The requirements that `{evidence.policy}` holds and misses in {where}. A command writes this page; "
@@ -135,27 +149,26 @@ def page(evidence: Evidence, command: str) -> str:
         "```",
         "",
         f"{datetime.now(UTC):%Y-%m-%d}, ccgym {facts.get('ccgym', '')}, {facts.get('git', 'no git')}, "
-        f"{facts['machine']}, links of seed {evidence.seed}, {_whence(evidence)}. "
+        f"{facts['machine']}, links of seed {evidence.seed}, {_origin_of_seed(evidence)}. "
         f"{held} of {len(evidence.checks)} checks are held.",
         "",
-        *_table("Alone and among its own kind", evidence.alone),
-        *_table("Beside other schemes", evidence.competing, *_RIVALS_KEEP),
-        *_table("Short flows", evidence.short),
-        *(_table("The preference", evidence.preference) if evidence.preference else []),
-        *([] if evidence.real is None else _real_section(evidence.real)),
+    ]
+
+
+def _deficits_section(deficits: Sequence[Deficit]) -> list[str]:
+    return [
         "## Where it is farthest behind",
         "",
         "ln(power of the best other scheme / its own), on unseen links.",
         "",
         "| behind | link | why |",
         "|---|---|---|",
-        *(f"| {loss.score:+.2f} | {loss.emulator} | {loss.reason} |" for loss in evidence.farthest_behind),
+        *(f"| {deficit.score:+.2f} | {deficit.emulator} | {deficit.reason} |" for deficit in deficits),
         "",
     ]
-    return "\n".join(lines)
 
 
-def _whence(evidence: Evidence) -> str:
+def _origin_of_seed(evidence: Evidence) -> str:
     return "which was given" if evidence.seed_given else "drawn by the clock when this was measured"
 
 
@@ -206,16 +219,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="random links of a check, half as many for groups and the preference (default: 200)",
     )
-    parser.add_argument(
-        "--starvation",
-        type=count,
-        default=10_000,
-        metavar="N",
-        help="links to look for starvation on (default: 10000)",
-    )
-    parser.add_argument(
-        "--freezing", dest="starvation", type=count, default=argparse.SUPPRESS, help=argparse.SUPPRESS
-    )
+    add_starvation_argument(parser, "links")
     parser.add_argument(
         "--contested",
         type=count,
@@ -268,7 +272,7 @@ def run(args: argparse.Namespace) -> int:
         )
     if real is not None:
         evidence = replace(evidence, real=real)
-        _told(real.checks, say)
+        _reported(real.checks, say)
     command = shlex.join(["ccgym", "reproduce", "evidence", *_arguments_again(args, drawn)])
     replace_file(args.page, lambda path: path.write_text(page(evidence, command)))
     if args.json:

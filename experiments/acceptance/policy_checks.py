@@ -21,6 +21,7 @@ from ccgym.evaluation.sessions.executors import open_executor
 from ccgym.experiments.arguments import (
     add_policy_argument,
     add_seed_arguments,
+    add_starvation_argument,
     drawn_seed,
     policy_file_of,
 )
@@ -77,20 +78,20 @@ class RandomLinkChecks:
         """The policy on random unseen emulators beside the native schemes; deficits, largest first."""
         specs = [emulator.spec for emulator in select_emulators(f"random:{count}:{self._seed}")]
         rows = list(self._executor.map(self._compared, specs))
-        losses = sorted((row.deficit for row in rows), key=lambda loss: -loss.score)
+        deficits = sorted((row.deficit for row in rows), key=lambda deficit: -deficit.score)
         return [
             _frontier_share([row.on_frontier for row in rows]),
             _mean_log_power([row.log_power for row in rows]),
-        ], losses
+        ], deficits
 
     def _compared(self, spec: EmulatorSpec) -> Comparison:
         ours = run_as_drawn(spec, self._scheme, SECONDS)
         rivals = {name: run_as_drawn(spec, name, SECONDS) for name in RIVALS}
         beaten = any(clearly_beats(*rival.compared, *ours.compared) for rival in rivals.values())
         best = max(rivals, key=lambda name: rivals[name].power)
-        behind = float(np.log(rivals[best].power / ours.power))
+        log_power_deficit = float(np.log(rivals[best].power / ours.power))
         reason = "; ".join([_reason(ours, rivals[best], best), *difficulty_tags(spec)])
-        deficit = Deficit(f"{spec.name}: {describe(spec)}", behind, reason)
+        deficit = Deficit(f"{spec.name}: {describe(spec)}", log_power_deficit, reason)
         return Comparison(ours.delivers and not beaten, float(np.log(ours.power)), deficit)
 
     def starvation(self, count: int) -> Check:
@@ -183,12 +184,12 @@ def measure_checks(
     keep(*given.cellular())
     keep(given.outside())
     keep(given.steps())
-    compared, losses = drawn.against_rivals(emulators)
+    compared, deficits = drawn.against_rivals(emulators)
     keep(*compared)
     keep(winning_rate(f"policy:{policy_file}", Draw(emulators, seed, executor)))
     keep(*sharing_checks(policy_file, max(1, emulators // 2), seed, executor))
     keep(drawn.starvation(starvation))
-    return measured, losses[:WORST]
+    return measured, deficits[:WORST]
 
 
 DESCRIPTION = (
@@ -202,16 +203,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the arguments: which policy, and on how many emulators."""
     add_policy_argument(parser)
     parser.add_argument("--random", type=count, default=200, metavar="N", help="emulators (default: 200)")
-    parser.add_argument(
-        "--starvation",
-        type=count,
-        default=10_000,
-        metavar="N",
-        help="emulators to look for starvation on (default: 10000)",
-    )
-    parser.add_argument(
-        "--freezing", dest="starvation", type=count, default=argparse.SUPPRESS, help=argparse.SUPPRESS
-    )
+    add_starvation_argument(parser, "emulators")
     add_seed_arguments(parser)
     add_ray_argument(parser)
 
@@ -226,13 +218,14 @@ def run(args: argparse.Namespace) -> int:
             print(check.line)
 
     with open_executor(args.ray) as executor:
-        checks, losses = measure_checks(
+        checks, deficits = measure_checks(
             policy_file, executor, emulators=args.random, starvation=args.starvation, seed=drawn, say=say
         )
     if args.json:
-        worst = [asdict(loss) for loss in losses]
+        worst = [asdict(deficit) for deficit in deficits]
         print(json_text({"seed": drawn, "checks": [asdict(check) for check in checks], "worst": worst}))
     else:
         print("farthest behind the best other scheme in ln(throughput / p95 delay):")
-        print("\n".join(f"{loss.score:+.2f}  {loss.emulator}: {loss.reason}" for loss in losses))
+        for deficit in deficits:
+            print(f"{deficit.score:+.2f}  {deficit.emulator}: {deficit.reason}")
     return 0 if all(check.passes for check in checks) else 1

@@ -22,7 +22,7 @@ from ccgym.envs.specs.emulators import NamedEmulator
 from ccgym.envs.specs.link_spec import DATA_IP_BYTES
 from ccgym.envs.specs.schedules import opportunities_through
 from ccgym.evaluation.metrics.endpoint_metrics import EndpointMetrics, endpoint_metrics
-from ccgym.evaluation.schemes import IN_TWIN, select_schemes
+from ccgym.evaluation.schemes import IN_TWIN, Scheme, select_schemes
 from ccgym.experiments.cross_validation.ns3 import REFERENCES
 from matplotlib.figure import Figure
 
@@ -71,18 +71,12 @@ _UNDEFINED = {"mean_recovery_time_l4 (ms)", "mean_utility_mpdf_l4"}
 def reproduce(options: ReproductionOptions) -> Reproduction:
     """Runs the draws and compares every metric of the page with them."""
     scheme = options.scheme or SCHEME
-    chosen, *others = select_schemes(scheme)
-    if others:
-        raise InputError(f"--scheme {excerpt(scheme)}: the experiment runs one scheme: name a single one")
-    if chosen.kind not in IN_TWIN:
-        raise InputError(
-            f"--scheme {chosen.label}: the experiment runs in the twin, which has no such scheme"
-        )
+    controller = _scheme_of_twin(scheme).controller
     spec = _spec(options)
     runs = QUICK_RUNS if options.quick else RUNS
     drawn = [spec.drawn(options.seed + run, begins=True) for run in range(runs)]
     records = [
-        _core.simulate(each.to_path(), chosen.controller, seconds=SECONDS, seed=options.seed + run)
+        _core.simulate(each.to_path(), controller, seconds=SECONDS, seed=options.seed + run)
         for run, each in enumerate(drawn)
     ]
     metrics = _metrics(records, scheme, options.trace)
@@ -95,16 +89,33 @@ def reproduce(options: ReproductionOptions) -> Reproduction:
     except InputError as error:
         notes.append(f"in ns-3 here: not run: {error}")
     if options.backend == "mahimahi":
-        real = evaluate(
-            options, "replay", [NamedEmulator("published/nepal", spec)],
-            options.kernels([scheme]), 3, SECONDS,
-        )  # fmt: skip
-        throughputs = [run.total.throughput_mbps for run in real.scenarios[0].runs]
-        name = "mean_throughput_l4 (Mbit/s)"
-        why = "the kernel's TCP, which repeats what is lost sooner than theirs"
-        what = f"{name}, in real mahimahi here"
-        lines.append(Line(what, f"{_PAGE[name][0]:g}", mean_text(throughputs), why=why))
+        lines.append(_line_of_real_mahimahi(options, scheme, spec))
     return Reproduction(TITLE, DOCUMENT, lines, {"replay-rate-trace": _figure(records[0])}, notes)
+
+
+def _scheme_of_twin(name: str) -> Scheme:
+    """Raises InputError: the twin has no such scheme, or there are several."""
+    scheme, *others = select_schemes(name)
+    if others:
+        raise InputError(f"--scheme {excerpt(name)}: the experiment runs one scheme: name a single one")
+    if scheme.kind not in IN_TWIN:
+        raise InputError(
+            f"--scheme {scheme.label}: the experiment runs in the twin, which has no such scheme"
+        )
+    return scheme
+
+
+def _line_of_real_mahimahi(options: ReproductionOptions, scheme: str, spec: EmulatorSpec) -> Line:
+    emulators = [NamedEmulator("published/nepal", spec)]
+    evaluation = evaluate(options, "replay", emulators, options.kernels([scheme]), 3, SECONDS)
+    throughputs_mbps = [run.total.throughput_mbps for run in evaluation.scenarios[0].runs]
+    name = "mean_throughput_l4 (Mbit/s)"
+    return Line(
+        f"{name}, in real mahimahi here",
+        f"{_PAGE[name][0]:g}",
+        mean_text(throughputs_mbps),
+        why="the kernel's TCP, which repeats what is lost sooner than theirs",
+    )
 
 
 def _metrics(records: Sequence[Any], scheme: str, trace: Path | None) -> list[EndpointMetrics]:

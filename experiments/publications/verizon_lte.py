@@ -5,9 +5,11 @@ The recorded traces are part of mahimahi, not of ccgym: CCGYM_TRACES names their
 
 import argparse
 import os
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 from ccgym.envs.errors import InputError
+from ccgym.envs.logs.flow_metrics import FlowMetrics
 from ccgym.envs.specs.emulators import select_emulators
 from ccgym.evaluation.metrics.results import Evaluation
 
@@ -72,45 +74,47 @@ def reproduce(options: ReproductionOptions) -> Reproduction:
         evaluation = evaluate(options, "verizon-lte", [emulator], schemes, runs, SECONDS)
     lines = [
         *tables.table_lines(ROWS, evaluation, options),
-        *(line for ours in TAILS for line in _lines(ours, evaluation, options)),
+        *(line for scheme in TAILS for line in _lines(scheme, evaluation, options)),
         tables.read_back_line(evaluation, options.folder),
         *documented,
     ]
     return Reproduction(TITLE, DOCUMENT, lines, {"verizon-lte": tables.figure(ROWS, evaluation, options)})
 
 
-def _lines(ours: str, evaluation: Evaluation, options: ReproductionOptions) -> list[Line]:
+def _lines(scheme: str, evaluation: Evaluation, options: ReproductionOptions) -> list[Line]:
     """The tails of one scheme's delay, and whether its means are within the published range."""
-    (name,) = options.kernels([ours])
+    (name,) = options.kernels([scheme])
     totals = [run.total for run in evaluation.scenarios[0].runs if run.scheme == name]
-    p99_ms, mean_ms = TAILS[ours]
-    lines = [
-        Line(
-            f"{ours}: p99 / mean one-way ms",
-            f"{p99_ms:.0f} / {mean_ms:.0f}",
-            " / ".join(
-                mean_text([getattr(total, figure) for total in totals], 0)
-                for figure in ("p99_delay_ms", "mean_delay_ms")
-            ),
+    tails = _tails_line(scheme, totals)
+    return [tails, *_range_lines(scheme, totals)] if scheme in RANGES and totals else [tails]
+
+
+def _tails_line(scheme: str, totals: Sequence[FlowMetrics]) -> Line:
+    p99_ms, mean_ms = TAILS[scheme]
+    return Line(
+        f"{scheme}: p99 / mean one-way ms",
+        f"{p99_ms:.0f} / {mean_ms:.0f}",
+        " / ".join(
+            mean_text([getattr(total, metric) for total in totals], 0)
+            for metric in ("p99_delay_ms", "mean_delay_ms")
+        ),
+    )
+
+
+def _range_lines(scheme: str, totals: Sequence[FlowMetrics]) -> Iterator[Line]:
+    for (low, high), metric, unit, decimals in zip(
+        RANGES[scheme], ("throughput_mbps", "p95_delay_ms"), ("Mbit/s", "p95 ms"), (2, 0), strict=True
+    ):
+        values = [getattr(total, metric) for total in totals]
+        mean = sum(values) / len(values)
+        yield Line(
+            f"{scheme}: {unit}",
+            f"{low:g} to {high:g}, their runs",
+            mean_text(values, decimals),
+            f"their range +- {100 * MARGIN:.0f} %",
+            low * (1 - MARGIN) <= mean <= high * (1 + MARGIN),
+            WHY.get((scheme, metric), ""),
         )
-    ]
-    if ours in RANGES and totals:
-        for (low, high), figure, unit, decimals in zip(
-            RANGES[ours], ("throughput_mbps", "p95_delay_ms"), ("Mbit/s", "p95 ms"), (2, 0), strict=True
-        ):
-            values = [getattr(total, figure) for total in totals]
-            mean = sum(values) / len(values)
-            lines.append(
-                Line(
-                    f"{ours}: {unit}",
-                    f"{low:g} to {high:g}, their runs",
-                    mean_text(values, decimals),
-                    f"their range +- {100 * MARGIN:.0f} %",
-                    low * (1 - MARGIN) <= mean <= high * (1 + MARGIN),
-                    WHY.get((ours, figure), ""),
-                )
-            )
-    return lines
 
 
 DESCRIPTION = description_of("verizon-lte")

@@ -58,8 +58,7 @@ INSTEAD = {
 FORMER = {
     "cli/measuring/reproduce.py": "the former names of commands",
     "training/config.py": "the former names of options",
-    "experiments/acceptance/policy_checks.py": "the former name of a flag",
-    "experiments/acceptance/evidence.py": "the former name of a flag",
+    "experiments/arguments.py": "the former name of a flag",
 }
 """Where strings may hold a word that is gone, and why."""
 
