@@ -2,6 +2,7 @@
 
 import csv
 import math
+from collections.abc import Iterable
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -63,13 +64,9 @@ def _of_folder(folder: Path) -> Target:
         left_out[f"{len(scenario.runs) - len(whole)} short runs"] = (
             f"shorter than {100 * _SHORT:g} % of {seconds:g} s, or nothing came through"
         )
-    controllers = {}
-    for scheme in dict.fromkeys(run.scheme for run in whole):
-        controller, reason = _controller(evaluation, scheme)
-        if controller is None:
-            left_out[scheme] = reason
-        else:
-            controllers[scheme] = controller
+    schemes = dict.fromkeys(run.scheme for run in whole)
+    controllers, without_controller = _controllers(evaluation, schemes)
+    left_out |= without_controller
     flows = max((len(run.flows) for run in whole), default=1)
     tunnel = scenario.backend == "path" or bool(evaluation.session.get("tunnel"))
     ours = "backend" in evaluation.session
@@ -91,19 +88,30 @@ def _run(run: RunResult, *, ours: bool) -> Run:
     return Run(run.scheme, total.pantheon_throughput_mbps, total.pantheon_p95_delay_ms, total.pantheon_loss)
 
 
+def _controllers(evaluation: Evaluation, schemes: Iterable[str]) -> tuple[dict[str, str], dict[str, str]]:
+    """The controllers of the twin by scheme, and the reasons by those schemes that have none."""
+    controllers, reasons = {}, {}
+    for scheme in schemes:
+        controller, reason = _controller(evaluation, scheme)
+        if controller is None:
+            reasons[scheme] = reason
+        else:
+            controllers[scheme] = controller
+    return controllers, reasons
+
+
 def _controller(evaluation: Evaluation, scheme: str) -> tuple[str | None, str]:
     """The controller of the twin for a scheme of a data directory, or None and the reason."""
     if "backend" in evaluation.session:
         return _our_controller(evaluation.session["schemes"][scheme].get("name", scheme))
-    same, reason = stable_name(scheme)
-    return (same, reason) if same else (None, reason)
+    return stable_name(scheme)
 
 
 def _our_controller(name: str) -> tuple[str | None, str]:
     """The controller of the twin for a scheme by our own names."""
-    same, _ = stable_name(name)
-    if same:
-        return same, ""
+    controller, _ = stable_name(name)
+    if controller:
+        return controller, ""
     known = {scheme.name for scheme in known_schemes() if scheme.kind in (Kind.NATIVE, Kind.POLICY)}
     if name.partition(":")[0] not in known:
         return None, "not among our schemes"

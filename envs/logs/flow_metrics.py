@@ -104,11 +104,10 @@ def measure(
         log = log.without_departures()
     start_ms, end_ms = _data_window(log, seconds, run_s)
     delays_ms, throughput_mbps, p95_ms = _within(log, start_ms, end_ms, delay_ms)
-    usable = int(np.count_nonzero((log.opportunity_ms >= start_ms) & (log.opportunity_ms <= end_ms)))
-    capacity_mbps = _mbps(usable * OPPORTUNITY_IP_BYTES, end_ms - start_ms)
+    capacity_mbps = _capacity_mbps(log, start_ms, end_ms)
     link_loss = _loss(log, end_ms)
-    whole_throughput_mbps = _mbps(_ip_bytes(log, log.departure_bytes), _span_ms(log.departure_ms))
-    whole_capacity_mbps = _mbps(len(log.opportunity_ms) * OPPORTUNITY_IP_BYTES, _span_ms(log.opportunity_ms))
+    log_throughput_mbps = _mbps(_ip_bytes(log, log.departure_bytes), _span_ms(log.departure_ms))
+    log_capacity_mbps = _mbps(len(log.opportunity_ms) * OPPORTUNITY_IP_BYTES, _span_ms(log.opportunity_ms))
     return FlowMetrics(
         throughput_mbps=throughput_mbps,
         mean_delay_ms=_mean(delays_ms),
@@ -121,11 +120,11 @@ def measure(
         power=throughput_mbps / p95_ms if len(delays_ms) else STARVED_MBPS / STARVED_DELAY_MS,
         start_ms=start_ms,
         duration_ms=end_ms - start_ms,
-        pantheon_throughput_mbps=whole_throughput_mbps,
-        pantheon_capacity_mbps=whole_capacity_mbps,
-        pantheon_utilisation=_ratio(whole_throughput_mbps, whole_capacity_mbps),
+        pantheon_throughput_mbps=log_throughput_mbps,
+        pantheon_capacity_mbps=log_capacity_mbps,
+        pantheon_utilisation=_ratio(log_throughput_mbps, log_capacity_mbps),
         pantheon_p95_delay_ms=_nearest_percentile(log.departure_delay_ms + delay_ms, 95),
-        pantheon_loss=_whole_loss(log),
+        pantheon_loss=_loss_of_log(log),
         completions=float(len(log.completion_ms)),
         mean_completion_ms=_mean(log.completion_ms),
         p95_completion_ms=_nearest_percentile(log.completion_ms, 95),
@@ -166,6 +165,11 @@ def _data_window(log: LinkLog, seconds: float | None, run_s: float | None) -> tu
     return start_ms, end_ms if seconds is None else min(end_ms, start_ms + 1000 * seconds)
 
 
+def _capacity_mbps(log: LinkLog, start_ms: float, end_ms: float) -> float:
+    inside = (log.opportunity_ms >= start_ms) & (log.opportunity_ms <= end_ms)
+    return _mbps(int(np.count_nonzero(inside)) * OPPORTUNITY_IP_BYTES, end_ms - start_ms)
+
+
 def _loss(log: LinkLog, end_ms: float) -> float:
     """Share of the bytes that arrived before the last one to depart until `end_ms`, and did not depart.
 
@@ -175,22 +179,24 @@ def _loss(log: LinkLog, end_ms: float) -> float:
     if not departed.any():
         return 1.0 if len(log.arrival_ms) else 0.0
     if log.unrecorded_bytes:  # so many that those in flight do not count
-        return _whole_loss(log)
+        return _loss_of_log(log)
     departures = _keys(
         log.departure_ms[departed], log.departure_bytes[departed], log.departure_delay_ms[departed]
     )
-    same = np.flatnonzero(_keys(log.arrival_ms, log.arrival_bytes) == departures[-1])
-    twins = np.count_nonzero(departures == departures[-1])
-    if len(same) < twins:
+    # Packets of one instant and one size look alike: the last to depart is the n-th such arrival.
+    same_arrivals = np.flatnonzero(_keys(log.arrival_ms, log.arrival_bytes) == departures[-1])
+    same_departures = np.count_nonzero(departures == departures[-1])
+    if len(same_arrivals) < same_departures:
         raise ValueError(f"the departure at {log.departure_ms[departed][-1]} ms has no arrival")
-    decided = _ip_bytes(log, log.arrival_bytes[: same[twins - 1] + 1])
-    return 1 - _ratio(_ip_bytes(log, log.departure_bytes[departed]), decided)
+    last_arrival = same_arrivals[same_departures - 1]
+    arrived_bytes = _ip_bytes(log, log.arrival_bytes[: last_arrival + 1])
+    return 1 - _ratio(_ip_bytes(log, log.departure_bytes[departed]), arrived_bytes)
 
 
-def _whole_loss(log: LinkLog) -> float:
+def _loss_of_log(log: LinkLog) -> float:
     """Share of all bytes that arrived and did not depart."""
-    arrived = _ip_bytes(log, log.arrival_bytes) + log.unrecorded_bytes
-    return 1 - _ratio(_ip_bytes(log, log.departure_bytes), arrived)
+    arrived_bytes = _ip_bytes(log, log.arrival_bytes) + log.unrecorded_bytes
+    return 1 - _ratio(_ip_bytes(log, log.departure_bytes), arrived_bytes)
 
 
 def _keys(times_ms: Array, sizes_bytes: Array, delays_ms: Array | float = 0.0) -> Array:

@@ -103,14 +103,9 @@ def _content(evaluation: Evaluation) -> dict[str, Any]:
         }
         for index, scenario in enumerate(evaluation.scenarios)
     ]
-    sections = {} if is_open else {f"section-{each['index']}": each["section"] for each in scenarios}
+    sections = {} if is_open else {f"section-{each['index']}": str(each["section"]) for each in scenarios}
     return {
-        "packed": {
-            "plotly": packed_plotly(),
-            "figures": packed_json(figures),
-            **{name: packed_json(figure) for name, figure in _figures_of_runs(evaluation, colours)},
-            **{name: packed_text(str(section)) for name, section in sections.items()},
-        },
+        "packed": _packed(figures, _figures_of_runs(evaluation, colours), sections),
         "overall": static_plot(figures["overall"]) if "overall" in figures else "",
         "session": evaluation.session,
         "generated": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
@@ -124,6 +119,18 @@ def _content(evaluation: Evaluation) -> dict[str, Any]:
         "glance": [] if large else _glance(evaluation),
         "heat_maps": list(maps),
         "open": is_open,
+    }
+
+
+def _packed(
+    figures: dict[str, Figure], figures_of_runs: Iterable[tuple[str, Figure]], sections: dict[str, str]
+) -> dict[str, str]:
+    """What the page unpacks when it is needed: the chart library, the figures, sections that are closed."""
+    return {
+        "plotly": packed_plotly(),
+        "figures": packed_json(figures),
+        **{name: packed_json(figure) for name, figure in figures_of_runs},
+        **{name: packed_text(section) for name, section in sections.items()},
     }
 
 
