@@ -125,7 +125,9 @@ def test_the_page_of_tutorials_shows_the_scripts_themselves(site: Path) -> None:
 
 
 def test_nothing_is_fetched_from_elsewhere(site: Path) -> None:
-    for page in site.rglob("*.html"):
+    pages = list(site.rglob("*.html"))
+    assert pages
+    for page in pages:
         assert not re.search(
             r'<(?:script|img)[^>]+src="http|<link[^>]+rel="stylesheet"[^>]+http', page.read_text()
         ), page

@@ -124,7 +124,9 @@ def test_no_recorded_trace_is_needed(published_rows: list[PublishedRow]) -> None
 
 
 def test_throughput_is_as_published(published_rows: list[PublishedRow]) -> None:
-    assert all(abs(row.throughput_distance) <= 0.15 for row in field_rows(published_rows))
+    rows = field_rows(published_rows)
+    assert rows
+    assert [row for row in rows if abs(row.throughput_distance) > 0.15] == []
 
 
 @pytest.mark.parametrize(
@@ -143,6 +145,6 @@ def test_throughput_is_as_published(published_rows: list[PublishedRow]) -> None:
     ],
 )
 def test_a_scheme_runs_as_published(scheme: str, published_rows: list[PublishedRow]) -> None:
-    assert [
-        row for row in field_rows(published_rows) if row.published.scheme == scheme and not row.agrees
-    ] == []
+    rows = [row for row in field_rows(published_rows) if row.published.scheme == scheme]
+    assert rows
+    assert [row for row in rows if not row.agrees] == []
