@@ -369,7 +369,7 @@ class Cells(torch.nn.Module):
 
 @pytest.mark.parametrize("kind", [torch.nn.LSTMCell, torch.nn.GRUCell])
 @pytest.mark.parametrize("seed", range(5))
-def test_a_stack_of_cells_is_one_far_out_too(kind: Any, seed: int) -> None:
+def test_a_module_of_recurrent_cells_is_recognised_as_a_stack(kind: Any, seed: int) -> None:
     torch.manual_seed(seed)
     assert as_stack(Cells(kind), 30).plan[2]["units"] == 64
 

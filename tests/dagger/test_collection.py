@@ -22,7 +22,7 @@ def links(count: int) -> list[EmulatorSpec]:
     ]
 
 
-def test_flows_that_share_take_no_run_of_another_group(tiny_config: TinyConfig) -> None:
+def test_flows_that_share_a_path_are_of_one_group(tiny_config: TinyConfig) -> None:
     shares = {"random": 0.75, "shared": 0.1, "fading": 0.15}
     tasks = TaskDistribution({group: links(8) for group in shares}, shares)
     config = tiny_config(environments=96)
@@ -38,7 +38,7 @@ def test_flows_that_share_take_no_run_of_another_group(tiny_config: TinyConfig) 
         assert [path.first for path in paths] == np.cumsum([0, *(path.count for path in paths)])[:-1].tolist()
 
 
-def test_what_was_decided_stands_first_in_its_sequence(tiny_config: TinyConfig) -> None:
+def test_decisions_come_before_skipped_instants_in_a_sequence(tiny_config: TinyConfig) -> None:
     """A flow that lets an instant pass keeps its memory, so nothing may come between two decisions."""
     config = tiny_config()
     collector = Collector(config, TaskDistribution({"random": links(8)}, {"random": 1.0}), 0)

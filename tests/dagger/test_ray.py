@@ -117,7 +117,7 @@ def test_features_and_a_network_in_python_run_there_to_the_same_weights(
 @pytest.mark.parametrize(
     "address", ["127.0.0.1:1", "nowhere", "127.0.0.1:65537", "127.0.0.1:-1", "127.0.0.1:²"]
 )
-def test_without_a_cluster_it_says_so(address: str) -> None:
+def test_an_address_without_a_cluster_is_refused(address: str) -> None:
     with pytest.raises(InputError, match=f"--ray {address}: no cluster there: "):
         RayExecutor(address)
 
@@ -130,7 +130,7 @@ def test_without_a_cluster_it_says_so(address: str) -> None:
         (b"SSH-2.0-OpenSSH_9.2\r\n", "is no head of a cluster"),
     ],
 )
-def test_who_else_listens_there_is_no_cluster(said: bytes | None, reason: str) -> None:
+def test_another_server_at_the_address_is_no_cluster(said: bytes | None, reason: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener, ThreadPoolExecutor(1) as threads:
         listener.settimeout(60)
         port = listener.getsockname()[1]

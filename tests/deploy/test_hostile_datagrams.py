@@ -165,7 +165,7 @@ def test_the_receivers_clock_shows_when_packets_came_not_when_they_were_read() -
     assert received_at[-1] < continued_at
 
 
-def test_trains_that_are_longer_than_ours_are_a_flood_as_any_other() -> None:
+def test_datagram_trains_longer_than_ours_are_treated_as_a_flood() -> None:
     """Linux takes 128 datagrams at once since 6.9, and hands them over so on the same machine."""
     port = free_port()
     hellos = wire.hello(FLOW - 1) * 128

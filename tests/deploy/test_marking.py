@@ -149,7 +149,7 @@ def marking_link(receiver_port: int) -> Iterator[MarkingLink]:
 
 
 @pytest.mark.parametrize("scheme", ["cubic", "reno", "dctcp"])
-def test_who_answers_marks_keeps_the_queue_short_and_loses_nothing(scheme: str, tmp_path: Path) -> None:
+def test_a_scheme_with_ecn_keeps_the_queue_short_and_loses_nothing(scheme: str, tmp_path: Path) -> None:
     port = free_port()
     with receiver(port), marking_link(port) as link:
         stats = run_flow("127.0.0.1", link.port, scheme, tmp_path / "s.json", seconds=3)
@@ -159,7 +159,7 @@ def test_who_answers_marks_keeps_the_queue_short_and_loses_nothing(scheme: str, 
     assert stats["acked_packets"] > link.PACKETS_PER_S  # a third of what the link takes, on a busy host
 
 
-def test_who_answers_none_fills_the_queue(tmp_path: Path) -> None:
+def test_a_scheme_without_ecn_fills_the_queue(tmp_path: Path) -> None:
     port = free_port()
     with receiver(port), marking_link(port) as link:
         stats = run_flow("127.0.0.1", link.port, "fixed:300", tmp_path / "s.json", seconds=2)

@@ -126,7 +126,7 @@ def test_a_bad_preference_is_refused(
     assert not (tmp_path / "mine").exists()
 
 
-def test_the_command_stores_it(
+def test_export_stores_the_preference_in_the_policy(
     tmp_path: Path, preference_policy: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert (

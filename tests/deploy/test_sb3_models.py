@@ -42,7 +42,7 @@ def model_of(kind: Any, policy: str, arguments: dict[str, Any], features: str, a
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: f"{name_of(kind[0])}-{kind[3]}-{kind[4]}")
-def test_a_saved_model_does_natively_what_it_did(kind: Any, tmp_path: Path) -> None:
+def test_a_saved_model_acts_natively_as_in_stable_baselines3(kind: Any, tmp_path: Path) -> None:
     model = model_of(*kind)
     with torch.no_grad():
         for parameter in model.policy.parameters():
@@ -70,7 +70,7 @@ def test_a_saved_model_does_natively_what_it_did(kind: Any, tmp_path: Path) -> N
         np.testing.assert_allclose(np.clip(ours, space.low, space.high), np.array(theirs), atol=1e-5)
 
 
-def test_ccgym_exports_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_saved_model_is_exported_as_a_scheme(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     model_of(*KINDS[0]).save(tmp_path / "model.zip")
     assert main(["export", str(tmp_path / "model.zip"), "--name", "mine", "--out", str(tmp_path)]) == 0
     assert (tmp_path / "mine" / "policy.safetensors").is_file()

@@ -35,7 +35,7 @@ def test_run_first_is_exactly_receiver(wrapper: str) -> None:
 
 
 @pytest.mark.parametrize("command", ["deps", "setup", "setup_after_reboot"])
-def test_nothing_is_to_be_installed(wrapper: str, command: str) -> None:
+def test_the_wrapper_has_no_dependencies_to_install(wrapper: str, command: str) -> None:
     done = call(*NOBODY, *BARE, wrapper, command)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 

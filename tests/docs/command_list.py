@@ -39,7 +39,7 @@ ELSEWHERE: Mapping[str, tuple[str, ...]] = {
     "cli/measuring/test_bench.py::test_measures_every_scheme_of_the_table_and_one_in_python": (
         "ccgym bench schemes",
     ),
-    "cli/measuring/test_eval.py::test_leaderboard_of_all": (
+    "cli/measuring/test_eval.py::test_the_leaderboard_of_all_schemes_marks_those_that_cannot_run": (
         "ccgym eval --schemes all --emulators all --out leaderboard",
         "ccgym eval --schemes indigo2,indigo,aurora,copa,cubic --emulators synthetic,calibrated --no-logs "
         "--out seen",
@@ -47,7 +47,7 @@ ELSEWHERE: Mapping[str, tuple[str, ...]] = {
         "--out unseen",
         "ccgym eval --schemes aurora,copa,cubic --emulators aurora --no-logs --out aurora",
     ),
-    "cli/measuring/test_eval.py::test_real_mahimahi": (
+    "cli/measuring/test_eval.py::test_eval_in_real_mahimahi_writes_data_and_report": (
         "ccgym eval --schemes run:runs/indigo2,copa,kernel-bbr,kernel-cubic --emulators calibrated --backend "
         "mahimahi --out results",
         "ccgym eval --schemes indigo2,copa,kernel-bbr,kernel-cubic --emulators field,calibrated --backend "
@@ -67,7 +67,7 @@ ELSEWHERE: Mapping[str, tuple[str, ...]] = {
         "ccgym export RUN --pantheon DIR --name NAME",
         "ccgym export runs/indigo2 --pantheon ~/pantheon --name my_indigo",
     ),
-    "deploy/test_sb3_models.py::test_ccgym_exports_it": (
+    "deploy/test_sb3_models.py::test_a_saved_model_is_exported_as_a_scheme": (
         "ccgym export model.zip --name mine",
         "ccgym export ppo.zip --name my_ppo",
     ),
@@ -203,10 +203,12 @@ ELSEWHERE: Mapping[str, tuple[str, ...]] = {
     "packaging/test_setup_scripts.py::test_without_apt_the_set_up_says_what_is_skipped_and_goes_on": (
         "sudo etc/install-system-packages.sh",
     ),
-    "rl/test_aurora.py::test_fills_the_links_it_was_trained_on": (
+    "rl/test_aurora.py::test_aurora_fills_the_links_it_was_trained_on": (
         "ccgym eval --schemes aurora --emulators aurora --out results",
     ),
-    "rl/test_learning.py::test_a_short_training_beats_chance": ("ccgym reproduce rl-learns --out rl",),
+    "rl/test_learning.py::test_a_short_training_beats_random_and_fixed_actions": (
+        "ccgym reproduce rl-learns --out rl",
+    ),
     "training/runs/test_tracking.py::test_wandb_writes_where_it_is_told_offline": (
         "WANDB_MODE=offline ccgym train --track tensorboard,wandb",
     ),

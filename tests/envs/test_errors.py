@@ -15,7 +15,7 @@ def test_a_message_is_printable_and_whole_where_it_can_be() -> None:
     assert len(one_line("\x1b" * 5000, 300)) <= 300
 
 
-def test_what_cannot_say_anything_is_quoted_all_the_same() -> None:
+def test_an_object_whose_text_raises_is_quoted_by_its_type() -> None:
     class MuteError(Exception):
         def __str__(self) -> str:
             raise RuntimeError("of the text")

@@ -37,7 +37,7 @@ def evaluated(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     return [folder / "logs", folder / "figures"]
 
 
-def test_they_are_figures_where_a_flow_has_an_end(evaluated: list[Path]) -> None:
+def test_completion_times_are_reported_only_for_flows_that_end(evaluated: list[Path]) -> None:
     for out in evaluated:
         answers, endless = json.loads((out / "summary.json").read_text())["scenarios"]
         flow = answers["schemes"][0]
@@ -52,7 +52,7 @@ def test_they_are_figures_where_a_flow_has_an_end(evaluated: list[Path]) -> None
         assert [bool(row["p95_completion_ms"]) for row in rows] == [True, False]
 
 
-def test_with_logs_they_are_those_without(evaluated: list[Path]) -> None:
+def test_completion_times_are_the_same_with_and_without_logs(evaluated: list[Path]) -> None:
     logs, figures = (
         json.loads((out / "summary.json").read_text())["scenarios"][0]["schemes"][0] for out in evaluated
     )
@@ -66,7 +66,7 @@ def log_of(times_ms: list[float]) -> LinkLog:
     return LinkLog(nothing, nothing, nothing, nothing, nothing, nothing, completion_ms=np.array(times_ms))
 
 
-def test_each_flow_keeps_its_own(tmp_path: Path) -> None:
+def test_completion_times_are_stored_for_each_flow(tmp_path: Path) -> None:
     file = RunFiles(tmp_path, "copa", 1).completions
     write_completions(file, [log_of([12.3456, 7]), log_of([])])
     kept = read_completions(file)
@@ -98,7 +98,7 @@ def test_endless_flows_leave_no_file(tmp_path: Path) -> None:
         "[1",
     ],
 )
-def test_something_else_is_refused(tmp_path: Path, content: str) -> None:
+def test_a_file_without_completion_times_is_refused(tmp_path: Path, content: str) -> None:
     file = RunFiles(tmp_path, "copa", 1).completions
     file.write_text(content)
     with pytest.raises(InputError, match=r"copa_completions_run1\.json"):

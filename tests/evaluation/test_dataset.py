@@ -50,7 +50,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_minari_opens_it(made: Path) -> None:
+def test_minari_opens_the_dataset_with_metadata_of_every_episode(made: Path) -> None:
     dataset = minari.MinariDataset(made / "data")
     told = list(dataset.storage.get_episode_metadata(range(6)))
     assert [each["scheme"] for each in told] == ["copa", "fixed-10"] * 3
@@ -68,7 +68,7 @@ def test_minari_opens_it(made: Path) -> None:
     assert dataset.total_steps == sum(len(episode.actions) for episode in dataset)
 
 
-def test_the_oracle_is_worth_more_than_chance(made: Path) -> None:
+def test_the_reference_scores_are_those_of_the_oracle_and_of_chance(made: Path) -> None:
     dataset = minari.MinariDataset(made / "data")
     told = dataset.storage.metadata
     assert told["ref_max_score"] > told["ref_min_score"]
@@ -77,21 +77,21 @@ def test_the_oracle_is_worth_more_than_chance(made: Path) -> None:
     assert minari.get_normalized_score(dataset, np.array([told["ref_max_score"], copa]))[0] == 1
 
 
-def test_a_window_seen_is_that_of_the_action_before(made: Path) -> None:
+def test_an_observed_window_is_that_of_the_previous_action(made: Path) -> None:
     copa = minari.MinariDataset(made / "data")[0]
     seen = copa.observations[:, RAW_FEATURES.index("window_packets")]
     assert (seen[1:] == copa.actions[:, 0]).all()
     assert (copa.actions[:, 1] < 1e5).all()  # it paces
 
 
-def test_the_same_whatever_the_threads_and_another_with_another_seed(made: Path, tmp_path: Path) -> None:
+def test_a_dataset_depends_on_its_seed_and_not_on_the_number_of_workers(made: Path, tmp_path: Path) -> None:
     assert make(tmp_path / "one", "--workers", "1") == 0
     assert sha256(tmp_path / "one") == sha256(made)
     assert make(tmp_path / "other", "--seed", "2") == 0
     assert sha256(tmp_path / "other") != sha256(made)
 
 
-def test_its_steps_are_those_of_the_environment(tmp_path: Path) -> None:
+def test_steps_of_a_dataset_are_those_of_the_environment(tmp_path: Path) -> None:
     assert make(tmp_path / "out", schemes="fixed:10", emulators=EVEN) == 0
     episode = minari.MinariDataset(tmp_path / "out" / "data")[0]
     env: Any = gymnasium.make("ccgym/Path-v0", emulator=EVEN, features="raw", reward="copa").unwrapped
@@ -103,7 +103,7 @@ def test_its_steps_are_those_of_the_environment(tmp_path: Path) -> None:
         assert reward == pytest.approx(episode.rewards[step], rel=1e-6)
 
 
-def test_its_environment_is_recovered(made: Path) -> None:
+def test_minari_recovers_the_environment(made: Path) -> None:
     dataset = minari.MinariDataset(made / "data")
     env = dataset.recover_environment()
     assert env.observation_space == dataset.observation_space
@@ -113,7 +113,7 @@ def test_its_environment_is_recovered(made: Path) -> None:
     assert np.isfinite(reward)
 
 
-def test_goes_on_after_a_kill(made: Path, tmp_path: Path) -> None:
+def test_a_killed_command_goes_on_to_the_same_dataset(made: Path, tmp_path: Path) -> None:
     folder = tmp_path / "out"
     argv = ["dataset", "--schemes", "copa,fixed:10", "--emulators", "random:train:3", "--workers", "1"]
     with subprocess.Popen([*CCGYM, *argv, "--out", str(folder)], stderr=subprocess.DEVNULL) as process:
@@ -128,13 +128,15 @@ def test_goes_on_after_a_kill(made: Path, tmp_path: Path) -> None:
     assert sorted(path.name for path in folder.iterdir()) == ["data", "dataset.json"]
 
 
-def test_a_finished_one_is_told_again(made: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_of_a_finished_dataset_prints_it_again(
+    made: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert make(made, "--json") == 0
     told = json.loads(capsys.readouterr().out)
     assert (told["episodes"], told["folder"]) == (6, str(made / "data"))
 
 
-def test_a_controller_that_fails_ends_it_with_its_reason(
+def test_a_controller_that_fails_ends_the_command_with_its_reason(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     bad = write(tmp_path, AIMD.replace("if ack.lost:", "if 1 / 0:"))
@@ -188,7 +190,7 @@ def test_a_disk_without_room_is_told_before_hdf5_meets_its_end(
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"{}", b"[]", b"\xff", None])
-def test_what_says_nothing_of_a_finished_one_is_one_line(
+def test_damaged_metadata_of_a_finished_dataset_are_refused_in_one_line(
     made: Path, tmp_path: Path, content: bytes | None, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "out"

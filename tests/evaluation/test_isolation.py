@@ -43,7 +43,7 @@ def outside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     )
 
 
-def test_answers(capfd: pytest.CaptureFixture[str]) -> None:
+def test_an_isolated_call_returns_its_result_and_prints_nothing(capfd: pytest.CaptureFixture[str]) -> None:
     assert call_isolated("outside:double", [1], 20) == [1, 1]
     assert capfd.readouterr() == ("", "")
 
@@ -71,14 +71,14 @@ def test_an_answer_waits_for_nothing_that_code_from_outside_still_does(tmp_path:
         ("hoard_bit_by_bit", 0, "memory limit is 1024 MB"),
     ],
 )
-def test_every_end_is_one_line(function: str, argument: object, said: str) -> None:
+def test_every_failure_of_an_isolated_call_is_one_line(function: str, argument: object, said: str) -> None:
     with pytest.raises(CandidateError, match=said) as raised:
         call_isolated(f"outside:{function}", argument, 2 if function == "hang" else 60)
     assert len(str(raised.value).splitlines()) == 1
     assert ("in fail" in raised.value.trace) == (function == "fail")
 
 
-def test_a_lower_limit_of_the_caller_is_kept() -> None:
+def test_lower_limits_of_the_caller_are_kept() -> None:
     lower = 'ulimit -v 700000 -t 50; exec "$@"'
     call = (
         "from ccgym.evaluation.isolation import call_isolated as call; print(call('outside:double', 2, 100))"
@@ -93,14 +93,14 @@ def test_a_lower_limit_of_the_caller_is_kept() -> None:
     assert done.stdout == "4\n", done.stderr
 
 
-def test_leaving_early_ends_it(tmp_path: Path) -> None:
+def test_leaving_the_context_early_ends_the_isolated_process(tmp_path: Path) -> None:
     with IsolatedCall("outside:hang", 0, 100):
         await_state("outside:hang", tmp_path, running=True)
     assert "outside:hang" not in commands_of(tmp_path)
 
 
 @pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGKILL])
-def test_one_that_sleeps_ends_with_its_caller(ending: signal.Signals, tmp_path: Path) -> None:
+def test_an_isolated_process_that_sleeps_ends_with_its_caller(ending: signal.Signals, tmp_path: Path) -> None:
     call = "from ccgym.evaluation.isolation import call_isolated; call_isolated('outside:hang', 0, 3600)"
     with subprocess.Popen([sys.executable, "-c", call]) as caller:
         try:
@@ -112,7 +112,7 @@ def test_one_that_sleeps_ends_with_its_caller(ending: signal.Signals, tmp_path: 
     await_state(f"{isolation.__name__} outside:hang", tmp_path, running=False)
 
 
-def test_one_that_sleeps_ends_by_itself_where_nobody_watches() -> None:
+def test_an_isolated_process_ends_at_its_time_out_without_its_caller() -> None:
     answers, theirs = os.pipe()
     command = [
         sys.executable,
@@ -130,7 +130,7 @@ def test_one_that_sleeps_ends_by_itself_where_nobody_watches() -> None:
     assert done.returncode == -signal.SIGALRM
 
 
-def test_what_it_has_started_ends_with_it(tmp_path: Path) -> None:
+def test_processes_that_the_isolated_process_started_end_with_it(tmp_path: Path) -> None:
     with pytest.raises(CandidateError, match="exit code 0"):
         call_isolated("outside:leave_a_child", 0, 60)
     await_state("outside:leave_a_child", tmp_path, running=False)

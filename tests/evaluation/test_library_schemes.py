@@ -67,7 +67,7 @@ def test_every_callback_tells_a_library_what_it_tells_a_class(tmp_path: Path) ->
     assert list(library.cwnd_packets) == list(python.cwnd_packets)
 
 
-def test_what_follows_the_file_is_its_argument(tmp_path: Path) -> None:
+def test_text_after_the_library_file_is_its_argument(tmp_path: Path) -> None:
     library = build_library(tmp_path)
     (scheme,) = select_schemes(f"so:{library}:7.5")
     assert (scheme.label, scheme.kind, scheme.outside_file) == ("aimd.so-7.5", Kind.LIBRARY, library)
@@ -140,7 +140,9 @@ def test_what_is_no_library_is_refused(tmp_path: Path) -> None:
         ("limits->pacing_mbps = -2;", "pacing_mbps is -2"),
     ],
 )
-def test_limits_that_are_none_end_the_run(tmp_path: Path, statement: str, said: str) -> None:
+def test_a_window_or_rate_that_is_no_number_above_0_ends_the_run(
+    tmp_path: Path, statement: str, said: str
+) -> None:
     controller = f"so:{build_library(tmp_path, on_ack(statement + ' return;'))}"
     with pytest.raises(RuntimeError, match=rf"aimd\.so: {said}"):
         run(controller)

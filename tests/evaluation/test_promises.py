@@ -15,7 +15,7 @@ def broken(scheme: str, timeout_s: float = 60) -> dict[str, str]:
     return {promise.text: promise.breach for promise in check_scheme(scheme, timeout_s) if promise.breach}
 
 
-def test_what_comes_along_keeps_them() -> None:
+def test_schemes_that_ship_keep_every_promise() -> None:
     assert broken("cubic") == {}
     assert broken("indigo2") == {}
 
@@ -69,7 +69,9 @@ def test_a_window_that_never_binds_is_sane_where_a_rate_does(tmp_path: Path) -> 
         ("if ack.lost:", "if 1 / 0:", ENDS_WELL, "on_ack raised ZeroDivisionError"),
     ],
 )
-def test_says_which_promise_is_broken(tmp_path: Path, old: str, new: str, promise: str, how: str) -> None:
+def test_the_promise_that_is_broken_is_named(
+    tmp_path: Path, old: str, new: str, promise: str, how: str
+) -> None:
     assert how in broken(write(tmp_path, AIMD.replace(old, new)))[promise]
 
 
@@ -81,7 +83,7 @@ def test_a_crash_and_a_hang_break_the_first_promise(tmp_path: Path) -> None:
     assert broken(f"so:{hang}", timeout_s=2) == {ENDS_WELL: "no end after 2 s: ended by its time-out"}
 
 
-def test_without_a_clone_one_promise_is_not_checked(tmp_path: Path) -> None:
+def test_without_a_clone_the_promise_on_copies_is_not_checked(tmp_path: Path) -> None:
     promises = check_scheme(f"so:{build_library(tmp_path, NO_CLONE)}")
     (unchecked,) = [promise for promise in promises if promise.unchecked]
     assert unchecked == Promise("a copy made midway goes on as itself", "", unchecked.unchecked)

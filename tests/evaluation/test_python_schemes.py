@@ -113,7 +113,9 @@ def test_every_callback_tells_what_the_last_ack_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("holds_back", [True, False])
-def test_what_it_holds_back_tells_nothing_of_the_path(tmp_path: Path, holds_back: bool) -> None:
+def test_a_controller_that_holds_back_makes_its_rate_samples_app_limited(
+    tmp_path: Path, holds_back: bool
+) -> None:
     source = AIMD.replace("10.0, None", f"10.0, None; self.holds_back, self.limited = {holds_back}, 0")
     counting = "def on_ack(self, now_ms, ack):\n        self.limited += ack.rate_app_limited"
     source = source.replace("def on_ack(self, now_ms, ack):", counting)
@@ -259,7 +261,7 @@ def test_a_method_of_ones_own_may_be_named_as_it_likes(tmp_path: Path) -> None:
     assert run(scheme).delivered_packets == run(select_native(write(tmp_path, AIMD))).delivered_packets
 
 
-def test_looking_at_a_file_does_not_run_it_here(tmp_path: Path) -> None:
+def test_selecting_a_python_scheme_does_not_import_it_in_this_process(tmp_path: Path) -> None:
     scheme = write(tmp_path, f"import sys\nsys.here = 1\n{AIMD}")
     select_schemes(scheme)
     assert not hasattr(sys, "here")

@@ -60,7 +60,7 @@ def test_the_figures_are_those_of_an_evaluation(tmp_path: Path) -> None:
     assert score("copa", TWO).links == scored.links
 
 
-def test_where_nothing_arrives_one_packet_counts(tmp_path: Path) -> None:
+def test_a_flow_that_delivers_nothing_has_the_figures_of_a_starved_one(tmp_path: Path) -> None:
     file = tmp_path / "dead.yaml"
     file.write_text("emulators:\n- {name: dead, delay_ms: 10, uplink: {rate_mbps: 12, loss: 1}}\n")
     (starved,) = score("copa", f"file:{file}").links
@@ -68,14 +68,14 @@ def test_where_nothing_arrives_one_packet_counts(tmp_path: Path) -> None:
     assert starved.p95_delay_ms == STARVED_DELAY_MS
 
 
-def test_the_stable_run_once(cache: Path) -> None:
+def test_results_of_the_reference_schemes_are_cached(cache: Path) -> None:
     score("fixed:20", TWO)
     kept = {file: file.stat().st_mtime_ns for file in cache.iterdir()}
     score("fixed:30", TWO)
     assert {file: file.stat().st_mtime_ns for file in cache.iterdir()} == kept
 
 
-def test_a_damaged_cache_is_none(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_damaged_cache_entry_is_ignored(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ccgym.evaluation.score.PARTS", 1)  # of a single link
     for earlier in cache.glob("*"):  # none when this is the first test
         earlier.unlink()
@@ -110,7 +110,7 @@ def in_c(statement: str) -> Callable[[Path], str]:
         (in_c("for (;;) { }"), 4, "no end after 4 s"),
     ],
 )
-def test_what_a_candidate_does_is_one_line_and_exit_code_1(
+def test_a_candidate_that_fails_is_one_line_and_exit_code_1(
     tmp_path: Path,
     candidate: Callable[[Path], str],
     timeout_s: float,

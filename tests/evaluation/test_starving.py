@@ -30,14 +30,14 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
-def test_nothing_came_through(place: Path) -> None:
+def test_a_flow_that_delivers_nothing_has_throughput_0_and_no_delay(place: Path) -> None:
     summary = json.loads((place / "logs" / "summary.json").read_text())
     assert not summary["failures"]
     silent = [row for row in summary["scenarios"][0]["schemes"] if row["scheme"] == "copa"]
     assert [(row["throughput_mbps"], row["p95_delay_ms"]) for row in silent] == [(0, None), (0, None)]
 
 
-def test_a_flow_that_falls_silent_has_had_all_its_time(place: Path) -> None:
+def test_a_flow_that_falls_silent_is_measured_over_the_whole_run(place: Path) -> None:
     (scenario,) = [each for each in load_evaluation(place / "logs").scenarios if each.label == "links/deaf"]
     runs = [run for run in scenario.runs if run.scheme == "copa"]
     assert len(runs) == 2
@@ -47,13 +47,13 @@ def test_a_flow_that_falls_silent_has_had_all_its_time(place: Path) -> None:
         assert run.total.capacity_mbps == pytest.approx(5, rel=0.01)
 
 
-def test_the_logs_say_the_same_as_the_figures(place: Path) -> None:
+def test_summaries_are_the_same_with_and_without_logs(place: Path) -> None:
     summaries = [json.loads((place / name / "summary.json").read_text()) for name in ("logs", "figures")]
     assert summaries[0]["scenarios"] == summaries[1]["scenarios"]
     assert summaries[0]["table"] == summaries[1]["table"]
 
 
-def test_who_starves_is_compared_by_the_figures_of_a_starved_flow(place: Path) -> None:
+def test_a_scheme_that_starves_is_compared_by_the_figures_of_a_starved_flow(place: Path) -> None:
     summary = json.loads((place / "logs" / "summary.json").read_text())
     row = next(row for row in summary["table"] if row["scheme"] == "copa")
     assert row["frontier_share"] < 1, "no scheme is on the frontier of a link that it got nothing through"
@@ -68,7 +68,7 @@ def test_who_starves_is_compared_by_the_figures_of_a_starved_flow(place: Path) -
 
 
 @pytest.mark.parametrize("name", ["logs", "figures"])
-def test_every_form_of_the_report_copes(place: Path, name: str) -> None:
+def test_every_format_of_the_report_shows_a_starved_flow(place: Path, name: str) -> None:
     words = ["report", str(place / name), "--format", "html,pdf,csv,txt,json", "--figures", "svg"]
     assert main(words) == 0
     with (place / name / "report.csv").open() as stream:

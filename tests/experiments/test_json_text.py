@@ -12,6 +12,6 @@ def test_figures_of_numpy_are_printed() -> None:
     assert json.loads(json_text(answer)) == {"met": True, "jain": 0.5, "runs": 3, "all": [1.5, 2]}
 
 
-def test_what_is_no_figure_is_none() -> None:
+def test_what_is_no_figure_is_refused() -> None:
     with pytest.raises(TypeError, match="set is no figure"):
         json_text({1, 2})

@@ -28,7 +28,7 @@ def test_only_what_is_worse_than_known_fails(
     assert Check(name, "more", measured, met).passes == passes
 
 
-def test_the_expectation_stands_in_the_line() -> None:
+def test_a_known_miss_shows_its_expectation() -> None:
     assert Check(HOST, "24", "19 of 24", False).line.endswith("; known to miss: expected >= 19")
     assert "expected" not in Check(HOST, "24", "24 of 24", True).line
 

@@ -15,7 +15,7 @@ class Window(BaseModel):
     cwnd_packets: int
 
 
-def test_other_metrics_are_another_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_changed_metrics_code_changes_the_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     spec, search = EmulatorSpec(name="a", delay_ms=10, uplink=LinkSpec(rate_mbps=1)), Path(cache.__file__)
     cache.store(spec, search, Window(cwnd_packets=3))

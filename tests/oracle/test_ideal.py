@@ -83,7 +83,7 @@ def test_the_poisson_formula_agrees_with_runs(window: int) -> None:
     assert score(round(best)) >= score(window) - 0.005
 
 
-def test_more_throughput_on_the_preference_is_never_a_smaller_window() -> None:
+def test_a_higher_preference_never_gives_a_smaller_window() -> None:
     for named in select_emulators("random:60:4"):
         curve = np.array([ideal_windows(named.spec, p, 200) for p in (0.1, 0.3, 0.5, 0.7, 0.9)])
         assert (np.diff(curve, axis=0) >= -1e-9).all(), named.label
@@ -104,7 +104,7 @@ def test_a_step_of_the_rate_is_followed_within_a_round_trip() -> None:
         LinkSpec(rate_mbps=24.0, rate_steps=(RateStep(at_s=9.0, rate_mbps=6.0),), arrivals="poisson"),
     ],
 )
-def test_where_chance_decides_the_queue_of_a_short_path_is_shorter(uplink: LinkSpec) -> None:
+def test_on_random_links_the_queue_of_a_short_path_is_shorter(uplink: LinkSpec) -> None:
     def queue_ms(delay_ms: int) -> float:
         windows = ideal_windows(emulator(uplink, delay_ms), 0.5, 800)[10:]
         return float(windows.mean() / (24 * PACKETS_PER_MS_PER_MBPS) - 2 * delay_ms)

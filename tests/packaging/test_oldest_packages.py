@@ -26,7 +26,7 @@ def setup_cfg() -> configparser.RawConfigParser:
     return setup
 
 
-def test_everything_is_claimed_from_a_version_on(
+def test_every_requirement_names_its_oldest_version(
     oldest_packages: ModuleType, setup_cfg: configparser.RawConfigParser
 ) -> None:
     wanted = oldest_packages.claims(setup_cfg)
@@ -48,7 +48,9 @@ def test_every_tool_of_the_build_is_tested(
     assert set(requires) <= set(oldest_packages.claims(setup_cfg))
 
 
-def test_a_claim_that_cannot_be_had_is_told(oldest_packages: ModuleType) -> None:
+def test_an_oldest_version_other_than_the_one_tested_is_named(
+    oldest_packages: ModuleType,
+) -> None:
     installed = {"torch": "2.8.0", "minari": "0.5.3", "setuptools": "77.0.1", "rich": "13.8.0"}
     wanted = ["torch>=2.4", "Minari[hdf5]>=0.5.3,<0.6", "setuptools>=77", "rich"]
     told = [line.split(":")[0] for line in oldest_packages.untrue(wanted, installed)]
@@ -84,7 +86,7 @@ def test_a_command_without_end_is_ended(oldest_packages: ModuleType) -> None:
         oldest_packages.run(["sleep", "60"], 0.1)
 
 
-def test_the_tests_that_it_runs_are_there() -> None:
+def test_the_tests_that_make_oldest_runs_exist() -> None:
     (named,) = re.findall(r"^oldest_tests := ((?:.*\\\n)*.*)", (ROOT / "Makefile").read_text(), re.MULTILINE)
     tests = [test.partition("::") for test in named.replace("\\\n", "").split()]
     assert tests

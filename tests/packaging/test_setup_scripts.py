@@ -191,7 +191,7 @@ def test_a_folder_whose_name_the_shell_reads_is_refused_in_one_line(name: str, t
     assert f"{folder}: a folder whose name holds none of" in line
 
 
-def test_other_names_of_folders_are_none_of_its_business(tmp_path: Path) -> None:
+def test_make_works_in_a_folder_with_spaces_and_quotes_in_its_name(tmp_path: Path) -> None:
     folder = tmp_path / "it's a (new) folder, isn't it?"
     folder.mkdir()
     for file in ("Makefile", "setup.cfg"):

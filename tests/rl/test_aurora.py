@@ -24,23 +24,23 @@ def link(rate_mbps: float, delay_ms: int, loss: float) -> EmulatorSpec:
     return EmulatorSpec(name="unseen", delay_ms=delay_ms, uplink=uplink)
 
 
-def test_fills_the_links_it_was_trained_on() -> None:
+def test_aurora_fills_the_links_it_was_trained_on() -> None:
     used = {emulator.label: run(emulator.spec).utilisation for emulator in select_emulators("aurora")}
     assert min(used.values()) > 0.85, used
 
 
 @pytest.mark.parametrize(("rate_mbps", "delay_ms"), [(1.3, 50), (3.4, 22), (5.8, 35)])
 @pytest.mark.parametrize("loss", [0.0, 0.05])
-def test_random_loss_does_not_slow_it_down(rate_mbps: float, delay_ms: int, loss: float) -> None:
+def test_random_loss_does_not_slow_aurora_down(rate_mbps: float, delay_ms: int, loss: float) -> None:
     assert run(link(rate_mbps, delay_ms, loss)).utilisation > 0.85
 
 
 @pytest.mark.parametrize(("rate_mbps", "delay_ms"), [(0.6, 30), (24, 30), (96, 30), (4, 200)])
-def test_does_not_starve_outside_its_range(rate_mbps: float, delay_ms: int) -> None:
+def test_aurora_does_not_starve_outside_the_range_of_its_training(rate_mbps: float, delay_ms: int) -> None:
     assert run(link(rate_mbps, delay_ms, 0.0)).utilisation > 0.5
 
 
-def test_says_how_it_was_trained() -> None:
+def test_auroras_policy_file_says_how_it_was_trained() -> None:
     _, spec = load_policy(POLICY)
     config = load_config(config_file("aurora"), {}, RlConfig)
     assert (spec.feature_set, spec.actions) == (config.features, config.actions)

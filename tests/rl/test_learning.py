@@ -20,7 +20,7 @@ def test_the_interval_is_that_of_students_t() -> None:
     assert not Learning([1.0, 2.0, 3.0], random=0.0, fixed=1.0).learns  # 2.5 wide on each side
 
 
-def test_a_short_training_beats_chance(tiny_config: TinyConfig, tmp_path: Path) -> None:
+def test_a_short_training_beats_random_and_fixed_actions(tiny_config: TinyConfig, tmp_path: Path) -> None:
     emulators = tmp_path / "emulators.yaml"  # a new flow sends at 3 Mbit/s
     emulators.write_text(
         "emulators: [{name: a, delay_ms: 20, uplink: {rate_mbps: 12, queue: droptail, packets: 40}}]"

@@ -103,7 +103,7 @@ def test_shares_that_leave_nobody_to_run_are_refused(
         tiny_config(shares=shares)
 
 
-def test_a_share_that_is_not_given_is_nothing(tiny_config: TinyConfig) -> None:
+def test_a_share_that_is_not_given_is_0(tiny_config: TinyConfig) -> None:
     config = tiny_config(random_emulators=8, shares={"random": 1.0})
     assert {group for group, _ in training_tasks(config, []).sample(config, 0)} == {"random"}
 

@@ -40,7 +40,9 @@ def emulators(tmp_path: Path) -> str:
     return f"file:{path}"
 
 
-def test_twin(tmp_path: Path, emulators: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_eval_in_the_twin_writes_summary_and_report(
+    tmp_path: Path, emulators: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     out = tmp_path / "out"
     argv = ["eval", "--schemes", "copa,fixed:20", "--emulators", emulators, "--seconds", "2", "--runs", "2"]
     assert main([*argv, "--out", str(out), "--json"]) == 0
@@ -57,7 +59,9 @@ def test_twin(tmp_path: Path, emulators: str, capsys: pytest.CaptureFixture[str]
     assert (out / "report.html").stat().st_size > 1e6
 
 
-def test_leaderboard_of_all(tmp_path: Path, emulators: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_leaderboard_of_all_schemes_marks_those_that_cannot_run(
+    tmp_path: Path, emulators: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     out = tmp_path / "out"
     argv = ["eval", "--schemes", "all", "--emulators", emulators, "--seconds", "2", "--out", str(out)]
     assert main([*argv, "--no-logs", "--json"]) == 0
@@ -165,7 +169,7 @@ def evaluated(command: list[str], capsys: pytest.CaptureFixture[str]) -> Any:
     return json.loads(told.out)
 
 
-def test_real_mahimahi(
+def test_eval_in_real_mahimahi_writes_data_and_report(
     tmp_path: Path, emulators: str, write_policy: Callable[..., Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
     policy = write_policy(tmp_path / "learner.safetensors")

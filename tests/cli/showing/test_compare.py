@@ -48,7 +48,9 @@ def totals(folder: Path) -> dict[tuple[str, int], FlowMetrics]:
     }
 
 
-def test_what_changed_and_what_is_only_in_one(two_versions: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_changes_are_paired_and_runs_of_one_side_only_are_listed(
+    two_versions: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     folders = [str(two_versions / name) for name in ("before", "after")]
     assert main(["compare", *folders, "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
@@ -64,7 +66,7 @@ def test_what_changed_and_what_is_only_in_one(two_versions: Path, capsys: pytest
     assert answer["only_in"]["after"] == []
 
 
-def test_what_makes_the_pairs_wrong_is_told(
+def test_differences_that_make_runs_no_pairs_are_told(
     two_versions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "paths.yaml").write_text(EMULATORS.replace("rate_mbps: 2,", "rate_mbps: 3,"))

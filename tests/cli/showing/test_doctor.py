@@ -37,9 +37,7 @@ def test_each_lack_comes_with_the_command_that_mends_it(
     assert lines[2].endswith("mend it: sudo sysctl -w net.ipv4.ip_forward=1")
 
 
-def test_a_program_can_read_the_answer(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_json_holds_every_check(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     find(monkeypatch, ILL)
     assert main(["doctor", "--json"]) == 1
     assert json.loads(capsys.readouterr().out) == {
@@ -76,28 +74,30 @@ def program(folder: Path, script: str) -> Path:
     return folder
 
 
-def test_a_program_that_runs(tmp_path: Path) -> None:
+def test_a_program_that_runs_passes_with_its_version(tmp_path: Path) -> None:
     check = doctor.check_program("ccgym-sender", program(tmp_path, "echo ccgym-sender 7.7"))
     assert check.ok
     assert check.found == "ccgym-sender 7.7"
 
 
 @pytest.mark.parametrize("script", ["exit 1", "exec sleep 30"])
-def test_a_program_that_does_not_run(script: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_program_that_does_not_run_fails(
+    script: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(doctor, "PROGRAM_TRIAL_S", 0.2)
     check = doctor.check_program("ccgym-sender", program(tmp_path, script))
     assert not check.ok
     assert "does not run" in check.found
 
 
-def test_a_program_that_is_not_built(tmp_path: Path) -> None:
+def test_a_program_that_is_not_built_fails(tmp_path: Path) -> None:
     check = doctor.check_program("ccgym-sender", tmp_path)
     assert not check.ok
     assert check.mend == "make setup"
 
 
 @needs_tunnels
-def test_a_tunnel_that_stands() -> None:
+def test_a_tunnel_that_can_be_set_up_passes() -> None:
     check = doctor.check_tunnel()
     assert check.ok
     assert check.found.endswith(("packets by io_uring", "no io_uring for TUN devices here (needs 6.4)"))
@@ -115,7 +115,7 @@ def test_a_tunnel_that_stands() -> None:
         ("may not make a namespace: run as root", "may not make a namespace", "run as root"),
     ],
 )
-def test_a_tunnel_that_does_not_stand_says_why(
+def test_a_tunnel_that_cannot_be_set_up_fails_with_its_reason(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, complaint: str, found: str, mend: str
 ) -> None:
     tunnel = tmp_path / "ccgym-tunnel"

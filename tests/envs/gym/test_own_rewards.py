@@ -93,7 +93,7 @@ def test_a_reward_does_not_change_what_a_step_tells() -> None:
     info["time_ms"] += 1  # they are the caller's own
 
 
-def test_a_learners_own_delay_is_part_of_the_empty_path() -> None:
+def test_the_propagation_rtt_includes_a_learners_extra_delay() -> None:
     link = LinkSpec(rate_mbps=12.0)
     far = EmulatorSpec(name="far", delay_ms=10, uplink=link, flows=(FlowSpec(extra_delay_ms=50.0),))
     near = EmulatorSpec(name="near", delay_ms=10, uplink=link)

@@ -247,7 +247,7 @@ def test_a_full_queue_shows_as_loss() -> None:
     assert 0 < np.mean([info["loss"] for info in infos]) < 1
 
 
-def test_a_dead_path_is_silent_and_worth_nothing() -> None:
+def test_on_a_dead_path_reward_and_throughput_are_0_and_all_is_finite() -> None:
     env = PathEnv(emulator=spec(loss=1.0))
     env.reset(seed=1)
     observation, reward, _, _, info = env.step(STAY)
@@ -356,7 +356,7 @@ def test_an_action_outside_the_space_is_refused(actions: str, action: float, mes
 
 
 @pytest.mark.parametrize("companion", [None, 0, "", [], 1])
-def test_a_companion_is_asked_for_or_not(companion: Any) -> None:
+def test_a_companion_that_is_neither_true_nor_false_is_refused(companion: Any) -> None:
     with pytest.raises(InputError, match=r"companion: .* is neither True nor False"):
         PathEnv(emulator=spec(), companion=companion)
 

@@ -206,7 +206,7 @@ def test_a_pickled_state_runs_over_its_own_emulators_not_the_next_ones() -> None
     assert [spec.name for spec in other.get_attr("emulator")] == ["nepal"] * 2
 
 
-def test_another_emulator_of_each_flow_is_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_new_emulator_is_checked_once_for_each_flow(monkeypatch: pytest.MonkeyPatch) -> None:
     envs = PathVectorEnv(8)
     looked: list[object] = []
     look = PathEngine._path
@@ -244,7 +244,7 @@ def test_what_is_no_seed_is_told_in_one_line(seed: Any) -> None:
         PathVectorEnv(2).reset(seed=seed)
 
 
-def test_it_says_how_many_frames_a_second_has() -> None:
+def test_render_fps_is_that_of_the_single_environment() -> None:
     assert PathVectorEnv(1).metadata["render_fps"] == PathEnv.metadata["render_fps"]
 
 
@@ -302,7 +302,7 @@ def test_each_flow_is_drawn_from_the_beginning_of_its_episode() -> None:
     assert not np.array_equal(first, second)
 
 
-def test_nothing_is_drawn_unless_asked_for() -> None:
+def test_without_a_render_mode_nothing_is_drawn() -> None:
     assert PathVectorEnv(1).render() is None
     with pytest.raises(InputError, match="render_mode: 'human' is unknown; known is rgb_array"):
         PathVectorEnv(1, render_mode="human")

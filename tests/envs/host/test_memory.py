@@ -48,7 +48,7 @@ bytes(1 << 29)
 """
 
 
-def test_a_limit_for_a_while_counts_from_what_is_in_use_and_ends() -> None:
+def test_a_temporary_limit_counts_from_the_memory_in_use_and_is_lifted() -> None:
     done = subprocess.run(
         [sys.executable, "-c", FOR_A_WHILE], capture_output=True, text=True, check=True, timeout=MOST_SECONDS
     )

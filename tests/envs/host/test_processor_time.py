@@ -14,7 +14,7 @@ TICK_S = 0.05
 """What is lost to whole ticks, of all cores."""
 
 
-def test_others_are_what_is_left_of_all() -> None:
+def test_the_time_of_others_is_the_total_less_our_own() -> None:
     before, after = ProcessorTime(100.0, 10.0, 1000.0), ProcessorTime(130.0, 25.0, 1010.0)
     assert after.others_cores_since(before) == pytest.approx(1.5)
     assert ProcessorTime(114.99, 25.0, 1010.0).others_cores_since(before) == 0, "ticks are coarse"
@@ -34,9 +34,7 @@ def test_a_child_counts_as_ours_once_it_has_ended() -> None:
     assert ended.own_s - running.own_s >= BURN_S - TICK_S
 
 
-def test_waiting_for_disks_and_idling_count_for_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_idle_and_iowait_time_is_not_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "STATISTICS", tmp_path / "stat")
     monkeypatch.setattr(module, "_TICKS_PER_S", 100)
     # user nice system idle iowait irq softirq steal guest guest_nice (proc(5)); a guest's are user's already.

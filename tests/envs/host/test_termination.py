@@ -21,14 +21,14 @@ def test_a_termination_leaves_the_contexts_within() -> None:
     assert ended.value.code == 128 + signal.SIGTERM
 
 
-def test_afterwards_a_termination_does_what_it_did_before() -> None:
+def test_the_former_handler_of_a_termination_is_restored() -> None:
     before = signal.getsignal(signal.SIGTERM)
     with leaving_at_termination():
         assert signal.getsignal(signal.SIGTERM) != before
     assert signal.getsignal(signal.SIGTERM) == before
 
 
-def test_in_another_thread_it_changes_nothing() -> None:
+def test_in_another_thread_signal_handlers_stay_as_they_are() -> None:
     def handler_within() -> object:
         with leaving_at_termination():
             return signal.getsignal(signal.SIGTERM)
@@ -37,7 +37,7 @@ def test_in_another_thread_it_changes_nothing() -> None:
         assert threads.submit(handler_within).result() == signal.getsignal(signal.SIGTERM)
 
 
-def test_what_came_meanwhile_is_heard_afterwards() -> None:
+def test_a_signal_that_was_held_is_delivered_afterwards() -> None:
     steps = []
 
     def interrupted() -> None:
@@ -63,7 +63,7 @@ first.kill()
 """
 
 
-def test_the_first_process_that_multiprocessing_starts_hears_none_either() -> None:
+def test_the_helper_process_of_multiprocessing_blocks_interrupts_too() -> None:
     pipe = subprocess.PIPE
     with subprocess.Popen([sys.executable, "-c", SPAWNED], stdin=pipe, stdout=pipe, text=True) as command:
         assert command.stdout is not None
@@ -73,7 +73,7 @@ def test_the_first_process_that_multiprocessing_starts_hears_none_either() -> No
     assert blocks
 
 
-def test_an_interrupt_of_all_processes_is_heard_by_the_first_only() -> None:
+def test_an_interrupt_of_all_processes_reaches_only_the_parent() -> None:
     with starting_deaf_to_interrupts():
         second = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
     second.send_signal(signal.SIGINT)  # while it begins

@@ -8,7 +8,7 @@ from ccgym.cli.main import main
 from ccgym.envs.host.user_cache import user_cache
 
 
-def test_it_is_where_the_system_says(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_the_cache_follows_xdg_cache_home_and_home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))
     assert user_cache("oracle") == tmp_path / ".cache" / "ccgym" / "oracle"
@@ -16,7 +16,7 @@ def test_it_is_where_the_system_says(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     assert user_cache("oracle") == tmp_path / "kept" / "ccgym" / "oracle"
 
 
-def test_who_has_no_home_keeps_nothing(
+def test_a_user_without_a_home_folder_has_no_cache(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def nobody(_uid: int) -> None:

@@ -119,7 +119,7 @@ def read_or_refused(read: Callable[[Path], T], path: Path, text: bytes) -> T | N
     return None
 
 
-def test_trace_files(tmp_path: Path) -> None:
+def test_mutated_trace_files_are_read_or_refused(tmp_path: Path) -> None:
     read = [(text, read_or_refused(read_trace, tmp_path / "a.trace", text)) for text in mutants(TRACE)]
     taken = [(text, times_ms) for text, times_ms in read if times_ms is not None]
     assert MUTANTS / 10 < len(taken) < MUTANTS
@@ -127,7 +127,7 @@ def test_trace_files(tmp_path: Path) -> None:
         assert _core.Schedule.trace(times_ms).opportunities_ms().tolist() == times_ms.tolist(), text
 
 
-def test_link_logs(tmp_path: Path) -> None:
+def test_mutated_link_logs_are_read_or_refused(tmp_path: Path) -> None:
     trace = tmp_path / "one.tr"
     trace.write_text("1\n")
 
@@ -141,7 +141,7 @@ def test_link_logs(tmp_path: Path) -> None:
         assert 0 <= result.mismatches <= result.arrivals + result.departures, text
 
 
-def test_emulator_files(tmp_path: Path) -> None:
+def test_mutated_emulator_files_are_read_or_refused(tmp_path: Path) -> None:
     read = [read_or_refused(load_emulators, tmp_path / "mine.yaml", text) for text in mutants(SPEC)]
     taken = [spec for specs in read if specs is not None for spec in specs]
     assert 0 < len(taken) < MUTANTS
@@ -159,7 +159,7 @@ def places(content: Any) -> list[tuple[Any, Any]]:
     return [place for key in keys for place in ((content, key), *places(content[key]))]
 
 
-def test_odd_values_in_emulator_files(tmp_path: Path) -> None:
+def test_odd_values_in_emulator_files_are_read_or_refused(tmp_path: Path) -> None:
     rng = np.random.default_rng(CASES)
     taken = 0
     for _ in range(CASES):
@@ -181,7 +181,7 @@ def test_odd_values_in_emulator_files(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_the_constructor_of_schedules(seed: int) -> None:
+def test_random_times_make_a_schedule_or_are_refused(seed: int) -> None:
     rng = np.random.default_rng(seed)
     for _ in range(MUTANTS):
         most = int(rng.choice([1, 5, 2**32]))

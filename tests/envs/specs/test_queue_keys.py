@@ -39,7 +39,7 @@ def test_a_value_of_another_type_or_out_of_bounds_is_refused(queue: str, key: _c
         link(queue, **{key.name: BEYOND})
 
 
-def test_a_key_that_queues_share_is_the_same_for_all() -> None:
+def test_a_key_of_several_queues_has_one_default_and_one_range() -> None:
     shared: dict[str, tuple[object, ...]] = {}
     for _, key in KEYS:
         assert shared.setdefault(key.name, (key.value, key.least, key.most)) == (
@@ -49,7 +49,7 @@ def test_a_key_that_queues_share_is_the_same_for_all() -> None:
         )
 
 
-def test_a_whole_number_and_a_switch_are_no_others() -> None:
+def test_integers_and_booleans_of_another_type_are_refused() -> None:
     with pytest.raises(ValidationError, match="valid integer"):
         link("codel", target_ms=1.5)
     with pytest.raises(ValidationError, match="valid boolean"):

@@ -26,7 +26,7 @@ def test_each_flow_has_its_own_run() -> None:
     assert first.opportunities == second.opportunities == 5000
 
 
-def test_a_flow_of_so_many_bytes_says_how_long_it_took() -> None:
+def test_a_flow_of_a_given_size_records_its_completion_time() -> None:
     flows = [_core.Flow("cubic", start_s=0.1 * i, bytes=15_000) for i in range(50)]
     records = _core.simulate(DUMBBELL.to_path(), flows, seconds=10, seed=1)
     assert [record.delivered_packets for record in records] == [11] * 50
@@ -36,14 +36,14 @@ def test_a_flow_of_so_many_bytes_says_how_long_it_took() -> None:
     assert times_ms.mean() < 120  # ... some beside others
 
 
-def test_answers_to_requests_each_say_how_long_they_took() -> None:
+def test_every_answer_to_a_request_records_its_completion_time() -> None:
     (record,) = _core.simulate(
         DUMBBELL.to_path(), [_core.Flow("reno", bytes=10_000, mean_think_s=0.1)], seconds=20, seed=1
     )
     assert len(record.completion_ms) > 80
 
 
-def test_one_flow_in_a_list_is_the_flow_alone() -> None:
+def test_one_flow_in_a_list_runs_as_the_flow_alone() -> None:
     alone = _core.simulate(DUMBBELL.to_path(), "copa", seconds=5, seed=1)
     (listed,) = _core.simulate(DUMBBELL.to_path(), [_core.Flow("copa")], seconds=5, seed=1)
     np.testing.assert_array_equal(alone.departure_ms, listed.departure_ms)
@@ -58,7 +58,7 @@ def _share_of_the_second(extra_delay_ms: float) -> float:
     return float(second / (first + second))
 
 
-def test_who_answers_a_part_of_a_tick_later_finds_a_full_queue_full() -> None:
+def test_a_flow_later_in_each_tick_gets_less_of_a_full_queue() -> None:
     """As a sender in user space beside one in the kernel, in real mahimahi: traffic phase effects."""
     assert _share_of_the_second(0.05) < 0.25
     assert 0.4 < _share_of_the_second(0) < 0.6

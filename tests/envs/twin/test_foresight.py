@@ -26,9 +26,7 @@ FLOWS = [_core.Flow("cubic"), _core.Flow("copa", start_s=0.5, extra_delay_ms=7)]
 
 @pytest.mark.parametrize("flows", [FLOWS[:1], FLOWS], ids=["one flow", "two flows"])
 @pytest.mark.parametrize("changes", PATHS.values(), ids=PATHS)
-def test_a_run_is_the_same_whether_it_is_watched_or_not(
-    changes: dict[str, Any], flows: list[_core.Flow]
-) -> None:
+def test_a_run_is_the_same_with_and_without_its_log(changes: dict[str, Any], flows: list[_core.Flow]) -> None:
     spec = EmulatorSpec.model_validate({"name": "path", "delay_ms": 15, "uplink": DROPTAIL, **changes})
     watched, alone = (
         _core.simulate(spec.to_path(), flows, seconds=4, seed=1, log=log) for log in (True, False)

@@ -42,7 +42,7 @@ def test_marks_take_the_place_of_drops_and_are_answered(scheme: str, queue: dict
 
 @pytest.mark.parametrize("queue", [CODEL, PIE, RED], ids=lambda queue: str(queue["queue"]))
 @pytest.mark.parametrize("scheme", ["copa", "vegas", "fixed:120", "bbr"])
-def test_who_does_not_speak_ecn_runs_the_same_to_the_bit(scheme: str, queue: dict[str, Any]) -> None:
+def test_a_scheme_without_ecn_runs_the_same_on_a_marking_queue(scheme: str, queue: dict[str, Any]) -> None:
     plain, marking = run(scheme, 5, **queue), run(scheme, 5, **queue, ecn=True)
     assert np.array_equal(plain.departure_ms, marking.departure_ms)
     assert (plain.lost_packets, marking.marked_packets) == (marking.lost_packets, 0)
@@ -76,7 +76,7 @@ def test_dctcp_keeps_the_queue_at_the_threshold() -> None:
     assert np.sum(warm) > 0.99 * 20e6 * 10 / (1464 * 8)
 
 
-def test_on_one_queue_each_flow_is_treated_as_it_speaks() -> None:
+def test_on_one_queue_only_flows_with_ecn_are_marked() -> None:
     flows = [_core.Flow("cubic"), _core.Flow("vegas"), _core.Flow("fixed:60")]
     cubic, vegas, fixed = _core.simulate(emulator(**RED, ecn=True).to_path(), flows, seconds=20, seed=1)
     assert cubic.marked_packets > 0

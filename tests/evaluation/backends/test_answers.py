@@ -42,42 +42,42 @@ def answers_until(end_ms: float, later_by_ms: float = 2 * DELAY_MS, init_ms: int
     return log([ms + later_by_ms for ms in EVERY_20_MS if ms + later_by_ms <= end_ms], init_ms)
 
 
-def test_who_is_answered_to_the_end_is_well() -> None:
+def test_a_flow_that_gets_acks_to_the_end_is_not_reported() -> None:
     assert broken_off(log(EVERY_20_MS), answers_until(3000), spec()) is None
 
 
-def test_from_when_on_nothing_was_answered_is_told() -> None:
+def test_the_time_after_which_no_ack_came_is_reported() -> None:
     said = broken_off(log(EVERY_20_MS), answers_until(1000), spec())
     assert said == "nothing was answered from 1.0 s on, though 74 packets left the link"
 
 
-def test_who_was_never_answered_is_told() -> None:
+def test_a_flow_that_never_got_an_ack_is_reported() -> None:
     said = broken_off(log([100, 300, 700, 1500]), log([]), spec())
     assert said == "nothing was answered from 0.0 s on, though 4 packets left the link"
 
 
-def test_the_clocks_of_both_logs_are_brought_together() -> None:
+def test_an_offset_of_the_two_clocks_is_no_silence() -> None:
     apart_ms = 1900  # as they stand, the answers would end at 1.0 s
     answers = answers_until(3000, 2 * DELAY_MS - apart_ms, init_ms=1000 + apart_ms)
     assert answers.arrival_ms.max() < 1100
     assert broken_off(log(EVERY_20_MS), answers, spec()) is None
 
 
-def test_a_machine_that_stalls_for_a_moment_breaks_nothing() -> None:
+def test_a_short_stall_of_the_host_is_not_reported() -> None:
     assert broken_off(log(EVERY_20_MS), answers_until(2100), spec()) is None
 
 
-def test_a_silence_in_which_nothing_was_due_is_none() -> None:
+def test_a_silence_in_which_no_ack_was_due_is_not_reported() -> None:
     assert broken_off(log([0, 20, 40]), answers_until(80), spec()) is None
 
 
 @pytest.mark.parametrize(("loss", "told"), [(0.01, True), (0.9, False)])
-def test_what_loss_may_have_taken_is_not_told(loss: float, told: bool) -> None:
+def test_a_silence_is_reported_unless_random_loss_explains_it(loss: float, told: bool) -> None:
     said = broken_off(log(EVERY_20_MS), answers_until(1000), spec(loss=loss))
     assert (said is not None) == told
 
 
-def test_of_loss_that_comes_in_spells_nothing_is_said() -> None:
+def test_on_a_link_with_outages_no_silence_is_reported() -> None:
     spells = spec(onoff={"mean_on_s": 1.0, "mean_off_s": 1.0})
     assert broken_off(log(EVERY_20_MS), answers_until(1000), spells) is None
 

@@ -63,7 +63,7 @@ def test_a_whole_archive_has_no_remarks(tmp_path: Path) -> None:
     assert read.description == "mm-delay 10 mm-link 12mbps.trace 12mbps.trace"
 
 
-def test_without_tunnels_the_link_logs_tell(tmp_path: Path) -> None:
+def test_without_tunnel_logs_the_link_logs_are_measured(tmp_path: Path) -> None:
     folder = archive(tmp_path / "a", flows=0, cc_schemes=["bbr"])
     for log in folder.glob("*.log"):
         log.unlink()
@@ -133,7 +133,7 @@ def test_a_clock_that_ran_backwards_is_named(tmp_path: Path) -> None:
     assert read.runs[0].total.throughput_mbps == pytest.approx(6, rel=0.01)
 
 
-def test_clocks_that_are_apart_leave_no_delay(tmp_path: Path) -> None:
+def test_a_negative_delay_of_clocks_that_differ_fails_the_run(tmp_path: Path) -> None:
     folder = archive(tmp_path / "a")
     write_merged_log(folder / "bbr_datalink_run1.log", [flow(wait_ms=-30)], 10, 1000)
     read = scenario(folder)
@@ -160,7 +160,7 @@ def test_without_metadata_the_logs_are_reported(tmp_path: Path) -> None:
     assert "path, length and number of flows are unknown" in read.remarks[0]
 
 
-def test_losses_have_two_names(tmp_path: Path) -> None:
+def test_loss_excludes_packets_in_flight_at_the_end_and_pantheon_loss_includes_them(tmp_path: Path) -> None:
     folder = archive(tmp_path / "a")
     sent = flow(end_ms=4400)  # the last 200 packets are in flight at the end
     received = flow()

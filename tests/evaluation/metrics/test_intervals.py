@@ -54,18 +54,18 @@ def test_an_interval_of_a_median_holds_it_19_times_in_20_at_least(values: int, d
     assert coverage(median_interval, samples, truth) >= 0.93
 
 
-def test_a_median_of_a_skewed_few_is_not_sure() -> None:
+def test_a_median_of_fewer_than_six_values_has_no_interval() -> None:
     assert median_interval([1.0, 2.0, 3.0, 4.0, 5.0]) is None
     assert median_interval([]) is None
     assert median_interval([6.0, 1.0, 2.0, 3.0, 4.0, 5.0]) == Interval(1, 6)
 
 
-def test_a_skewed_mean_is_held_by_most_intervals() -> None:
+def test_intervals_of_a_skewed_mean_hold_it_93_times_in_100() -> None:
     samples = np.random.default_rng(2).exponential(1.0, (SAMPLES, 60))
     assert coverage(mean_interval, samples, 1) == pytest.approx(0.93, abs=0.03)
 
 
-def test_a_bar_is_held_missed_or_not_sure() -> None:
+def test_a_bound_is_met_missed_or_unsure_by_the_whole_interval() -> None:
     assert share_interval(200, 200).at_least(0.95) is True
     assert share_interval(192, 200).at_least(0.95) is None
     assert share_interval(150, 200).at_least(0.95) is False
@@ -93,7 +93,7 @@ def test_paired_differences_tell_how_sure_an_order_is() -> None:
     assert probability_above_zero([-1.0, 0.0, 1.0, 2.0, 3.0]) == pytest.approx(0.885, abs=1e-3)
 
 
-def test_of_few_pairs_no_order_is_told() -> None:
+def test_few_pairs_give_no_probability_of_an_order() -> None:
     few = [0.1, 0.2, 0.3, 0.4]
     assert len(few) < FEWEST_PAIRS
     assert probability_above_zero(few) is None

@@ -26,7 +26,9 @@ def test_a_scheme_that_another_beats_clearly_is_off_the_frontier() -> None:
 
 
 @pytest.mark.parametrize(("throughput", "delay"), [(10.19, 49), (10.2, 49.1), (20, 50), (10, 10)])
-def test_better_in_one_or_a_little_in_both_beats_nobody(throughput: float, delay: float) -> None:
+def test_a_scheme_is_off_the_frontier_only_if_another_is_clearly_better_in_both(
+    throughput: float, delay: float
+) -> None:
     table = rows([SchemeMean("a", throughput, delay), SchemeMean("b", 10, 50)])
     assert (table["a"].frontier_share, table["b"].frontier_share) == (1, 1)
 
@@ -55,7 +57,7 @@ def test_every_figure_has_an_interval_over_the_scenarios() -> None:
     assert (row.frontier_text, row.utilisation_text) == ("75 % (41-93)", "80 % (65-95)")
 
 
-def test_a_share_of_all_scenarios_is_not_sure() -> None:
+def test_a_frontier_share_of_100_percent_still_has_an_interval() -> None:
     row = rows(*[[SchemeMean("a", 20, 10, 1.0), SchemeMean("b", 10, 50, 0.5)] for _ in range(4)])["a"]
     assert row.frontier_text == "100 % (51-100)"
     assert row.utilisation_text == "100 % (100-100)", "all are equal"
@@ -68,7 +70,7 @@ def test_of_one_scenario_there_is_no_interval() -> None:
     assert (row.frontier_text, row.winning_text, row.utilisation_text) == ("100 %", "100 %", "90 %")
 
 
-def test_mean_log_power() -> None:
+def test_mean_log_power_is_the_mean_over_the_scenarios() -> None:
     # ln(20 / 10) and ln(10 / 40): their mean is ln(2) / 2 - ln(4) / 2 = -ln(2) / 2.
     table = rows([SchemeMean("a", 20, 10)], [SchemeMean("a", 10, 40)])
     assert table["a"].mean_log_power == pytest.approx(-math.log(2) / 2)
@@ -124,7 +126,7 @@ def test_a_scenario_in_which_a_scheme_failed_is_neither_frontier_nor_win() -> No
     assert table["a"].mean_log_power == pytest.approx(math.log(2))
 
 
-def test_a_scheme_that_never_ran() -> None:
+def test_a_scheme_that_never_ran_has_an_empty_row() -> None:
     (row,) = (row for row in leaderboard([[SchemeMean("a", 20, 10)]], ["a", "b"]) if row.scheme == "b")
     assert row == LeaderboardRow("b", 0, None, 0, of_scenarios=1)
 
@@ -136,7 +138,7 @@ def test_a_scenario_in_which_a_scheme_has_not_been_run_says_nothing_of_it() -> N
     assert row.frontier_interval is None
 
 
-def test_who_ran_in_an_easy_scenario_only_is_not_first() -> None:
+def test_a_scheme_that_ran_only_in_an_easy_scenario_is_not_first() -> None:
     easy = [SchemeMean(name, mbps, 10) for name, mbps in (("partial", 90), ("best", 100), ("worst", 50))]
     hard = [SchemeMean(name, mbps, 100) for name, mbps in (("best", 10), ("worst", 5))]
     table = leaderboard([easy, hard], ["partial", "worst", "best"])
@@ -152,7 +154,7 @@ def test_who_ran_in_an_easy_scenario_only_is_not_first() -> None:
         (3, f"{REFUSED}not in the twin", "3 runs skipped", "not in the twin"),
     ],
 )
-def test_what_was_never_tried_did_not_fail(runs: int, failure: str, shortfall: str, reason: str) -> None:
+def test_skipped_runs_are_not_counted_as_failed(runs: int, failure: str, shortfall: str, reason: str) -> None:
     row = LeaderboardRow("a", 0, None, 0, failed_runs=runs, failure=failure)
     assert (row.shortfall, row.reason) == (shortfall, reason)
 

@@ -18,7 +18,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_no_unseen_scenario_has_begun(
+def test_before_an_unseen_scenario_has_run_its_leaderboard_is_empty(
     whole: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = tmp_path / "begun"
@@ -32,7 +32,7 @@ def test_no_unseen_scenario_has_begun(
     assert (folder / "report.html").read_text().count("<h2>Leaderboard") == 1
 
 
-def test_a_folder_that_is_gone_is_nobody_elses(
+def test_a_missing_scenario_folder_is_not_created_nor_written_elsewhere(
     whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder, elsewhere = tmp_path / "gone", tmp_path / "elsewhere"

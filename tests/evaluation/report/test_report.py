@@ -161,7 +161,7 @@ def test_tables_are_sorted_by_any_column(leaderboard: Path, browser: Browser) ->
     tab.close()
 
 
-def test_names_in_a_crowd_do_not_overlap(browser: Browser, tmp_path: Path) -> None:
+def test_labels_of_many_schemes_do_not_overlap(browser: Browser, tmp_path: Path) -> None:
     schemes = "fixed:" + ",fixed:".join(str(packets) for packets in range(20, 44))
     emulators = [emulator("one", 12, 10), emulator("slow", 0.3, 10), emulator("far", 40, 100)]
     plan = Plan(emulators, select_schemes(schemes), 1, 1.0, 1, "twin", "")

@@ -21,7 +21,7 @@ def data(folder: Path) -> Path:
     return write(folder, "up.log", events)
 
 
-def test_what_comes_after_two_propagations_is_late(tmp_path: Path) -> None:
+def test_an_ack_is_late_by_what_exceeds_two_propagation_delays(tmp_path: Path) -> None:
     acks = write(tmp_path, "down.log", ["20 + 80", "50 + 70", "53 + 70", "77 + 70"])
     late_ms = lateness_ms(read_link_log(data(tmp_path)), read_link_log(acks), 20)
     assert late_ms is not None
@@ -29,15 +29,15 @@ def test_what_comes_after_two_propagations_is_late(tmp_path: Path) -> None:
     assert p95_lateness_ms(data(tmp_path), acks, 20) == pytest.approx(6.5)
 
 
-def test_the_clocks_of_both_logs_are_brought_together(tmp_path: Path) -> None:
+def test_lateness_accounts_for_the_offset_of_the_two_logs(tmp_path: Path) -> None:
     acks = write(tmp_path, "down.log", ["40 + 70", "41 + 70", "60 + 70"], init_ms=1010)
     assert p95_lateness_ms(data(tmp_path), acks, 20) == 0
 
 
 @pytest.mark.parametrize("events", [[], ["50 + 70", "53 + 70"], ["20 + 70", "53 + 70", "77 + 70"]])
-def test_unanswered_packets_tell_nothing(tmp_path: Path, events: list[str]) -> None:
+def test_unanswered_packets_give_no_lateness(tmp_path: Path, events: list[str]) -> None:
     assert p95_lateness_ms(data(tmp_path), write(tmp_path, "down.log", events), 20) is None
 
 
-def test_no_log_tells_nothing(tmp_path: Path) -> None:
+def test_a_missing_log_gives_no_lateness(tmp_path: Path) -> None:
     assert p95_lateness_ms(tmp_path / "up.log", tmp_path / "down.log", 20) is None

@@ -34,14 +34,16 @@ def printed(argv: list[str], capsys: pytest.CaptureFixture[str]) -> dict[str, ob
     return answer
 
 
-def test_the_same_dataset(cluster: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_dataset_made_on_a_cluster_is_the_same(
+    cluster: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     argv = ["dataset", "--schemes", "copa,indigo2", "--emulators", "synthetic/5mbps-10ms,calibrated/nepal"]
     here = printed([*argv, "--out", str(tmp_path / "here")], capsys)
     there = printed([*argv, "--out", str(tmp_path / "there"), "--ray", cluster], capsys)
     assert here["digest"] == there["digest"]
 
 
-def test_the_same_score_of_a_file_that_travels(
+def test_a_scheme_file_scored_on_a_cluster_has_the_same_score(
     cluster: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "aimd.py").write_text(AIMD)
@@ -55,12 +57,14 @@ def test_the_same_score_of_a_file_that_travels(
     assert {**here, "seconds": 0} == {**there, "seconds": 0}
 
 
-def test_the_same_experiment(cluster: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_experiment_run_on_a_cluster_prints_the_same(
+    cluster: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     argv = ["reproduce", "preference-curve", "--random", "1", "--seeds", "1"]
     assert printed(argv, capsys) == printed([*argv, "--ray", cluster], capsys)
 
 
-def test_the_same_candidate_of_a_calibration(cluster: str) -> None:
+def test_a_calibration_candidate_replicated_on_a_cluster_has_the_same_figures(cluster: str) -> None:
     measured = tuple(Measured(name, name, 4.0, 60.0, None, None, None, 1) for name in ("copa", "cubic"))
     target = Target("path", measured, {}, 5.0)
     candidate = Candidate(5.0, 20, 50, 0.001, "poisson")
@@ -79,7 +83,7 @@ def test_the_same_candidate_of_a_calibration(cluster: str) -> None:
         (["reproduce", "oracle-table"], "--ray 127.0.0.1:1: no cluster there"),
     ],
 )
-def test_what_does_not_travel_is_one_line(
+def test_what_cannot_be_sent_to_a_cluster_is_refused_in_one_line(
     argv: list[str], said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main([*argv, "--ray", "127.0.0.1:1"]) == 2

@@ -26,7 +26,7 @@ def plan(two_emulators: list[NamedEmulator]) -> Plan:
     return Plan(two_emulators, select_schemes("copa,fixed:30"), 1, 2.0, 1, "twin", "", keep_logs=False)
 
 
-def test_figures_are_those_of_one_after_the_other(plan: Plan, tmp_path: Path) -> None:
+def test_figures_of_parallel_workers_are_those_of_a_sequential_session(plan: Plan, tmp_path: Path) -> None:
     together = list(run_in_workers(plan, tmp_path / "a", open_session(plan, tmp_path / "a")))
     in_turn = list(run_session(plan, tmp_path / "b", open_session(plan, tmp_path / "b"), TwinBackend()))
     assert sorted(map(str, together)) == sorted(map(str, in_turn))  # as text: a NaN is not equal to itself
@@ -36,7 +36,7 @@ def test_figures_are_those_of_one_after_the_other(plan: Plan, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(("patience_s", "several"), [(1000.0, False), (0.0, True)])
-def test_others_start_once_one_has_not_done_it_all(
+def test_more_workers_start_only_if_the_first_takes_long(
     plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, patience_s: float, several: bool
 ) -> None:
     monkeypatch.setattr(workers, "PATIENCE_S", patience_s)

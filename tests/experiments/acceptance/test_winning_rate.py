@@ -15,7 +15,7 @@ from ccgym.experiments.acceptance.winning_rate import FACTORS, segment_link, seg
 SCHEME = f"policy:{policy_path('indigo2')}"
 
 
-def test_everybody_within_a_tenth_of_the_best_score_wins() -> None:
+def test_every_scheme_within_a_tenth_of_the_best_score_wins() -> None:
     scores = np.array([[10.0, 9.0, 8.9, 0.0], [9.0, 10.0, 10.0, 0.0]])
     assert shares_won(scores).tolist() == [0.5, 0.75], "the last segment is nobody's"
 

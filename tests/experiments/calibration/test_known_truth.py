@@ -29,7 +29,7 @@ def test_each_truth_is_measured_and_validated_with_draws_of_its_own() -> None:
     assert all(draws.stop <= 2**63 for draws in ranges)
 
 
-def test_the_truth_has_a_low_score() -> None:
+def test_the_true_emulator_has_a_low_score() -> None:
     with ThreadPoolExecutor(2) as executor:
         target = measured_over(TRUTH, SCHEMES, range(50, 53), executor)
         replicated = Replicator(target, executor).replicate(TRUTH, range(3))
@@ -37,7 +37,7 @@ def test_the_truth_has_a_low_score() -> None:
     assert scores(replicated, measured, sureness(target.measured)).mean() < 0.03
 
 
-def test_the_measurements_alone_put_the_truth_within_the_bounds() -> None:
+def test_the_bounds_of_the_search_hold_the_true_emulator() -> None:
     with ThreadPoolExecutor(2) as executor:
         for seed in range(6):
             truth = random_truth(seed)

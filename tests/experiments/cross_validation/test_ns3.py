@@ -34,7 +34,7 @@ def cubic_is_first(dumbbell: Dumbbell) -> bool:
     return bool((0.75 * packets) ** (1 / 3) < 0.57 * packets * round_trip_s)
 
 
-def test_cubic_is_held_to_the_bounds_where_its_function_decides() -> None:
+def test_bounds_apply_to_cubic_only_where_its_cubic_window_decides() -> None:
     held = [dumbbell for scheme, dumbbell in MARKING_CASES if scheme == "cubic"]
     told = [dumbbell for _, dumbbell in INCOMPARABLE_CASES]
     assert held
@@ -43,7 +43,7 @@ def test_cubic_is_held_to_the_bounds_where_its_function_decides() -> None:
     assert not any(map(cubic_is_first, told))
 
 
-def test_six_cases_of_marking_are_held_to_the_bounds() -> None:
+def test_six_or_more_marking_cases_are_valid_links() -> None:
     assert len(MARKING_CASES) >= 6
     for _, dumbbell in MARKING_CASES:
         LinkSpec.model_validate(
@@ -61,7 +61,7 @@ def test_the_interval_of_an_error_holds_the_true_one() -> None:
     assert 371 <= sum(held) <= 389  # 380 in the mean
 
 
-def test_what_runs_once_has_no_interval() -> None:
+def test_a_single_run_has_no_interval() -> None:
     assert error_interval(np.array([10.0]), np.array([10.0])) is None
     row = MarkingComparison("link", "dctcp", 10.0, 10.0, 5.3, 5.0, None, None)
     assert row.remark(MARKING_BOUNDS) == "  one run  differs"
@@ -103,7 +103,9 @@ def test_a_step_is_answered_as_in_ns3(simulator: Ns3, case: tuple[str, Dumbbell]
         ),
     ],
 )
-def test_cubic_over_red(simulator: Ns3, case: tuple[str, Dumbbell], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cubic_over_red_agrees_with_ns3(
+    simulator: Ns3, case: tuple[str, Dumbbell], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(ns3, "MARKING_RUNS", 2)
     row = compare_marking(simulator, *case, 40)
     assert row.agrees(MARKING_BOUNDS), row

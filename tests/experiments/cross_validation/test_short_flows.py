@@ -18,7 +18,7 @@ from ccgym.experiments.cross_validation.short_flows import (
 )
 
 
-def test_twenty_links_of_names_of_their_own() -> None:
+def test_the_twenty_links_have_distinct_names() -> None:
     assert len({spec.name for spec in emulators()}) == 20
 
 
@@ -40,7 +40,7 @@ def test_a_flow_of_eleven_packets_takes_two_round_trips() -> None:
     assert 80 < our_completion_ms(spec, 15) < 100
 
 
-def test_the_error_is_that_of_the_means() -> None:
+def test_the_error_is_the_relative_difference_of_the_means() -> None:
     rows = [ShortFlows("a", 15, 1, 110, 100), ShortFlows("b", 15, 1, 290, 300)]
     assert rows[0].error == pytest.approx(0.1)
     assert mean_error(rows) == 0

@@ -26,7 +26,7 @@ def test_reordered_packets_keep_their_own_delay() -> None:
     assert log.departure_delay_ms.tolist() == [39, 50]
 
 
-def test_second_copies_and_strangers_do_not_count() -> None:
+def test_duplicates_and_packets_never_sent_are_not_departures() -> None:
     log = matched_flow(records((0.0, 1), (1.0, 2)), records((40.0, 1), (41.0, 1), (42.0, 9), (43.0, 2)), 0)
     assert log.departure_ms.tolist() == [40, 43]
 
