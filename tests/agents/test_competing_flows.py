@@ -26,7 +26,9 @@ def _departed(record: _core.FlowRecord, from_s: float, to_s: float) -> int:
 @pytest.mark.parametrize(
     ("rate_mbps", "delay_ms", "bdps"), [(9, 75, 14), (25, 115, 8), (200, 60, 15), (244.07, 113, 7.14)]
 )
-def test_beside_a_cubic_in_a_deep_queue_it_gets_a_part(rate_mbps: float, delay_ms: int, bdps: float) -> None:
+def test_beside_a_cubic_in_a_deep_queue_the_policy_gets_a_fair_part(
+    rate_mbps: float, delay_ms: int, bdps: float
+) -> None:
     queue_packets = round(bdps * rate_mbps * 2 * delay_ms / 12)
     flows = [_core.Flow("cubic"), _core.Flow(select_native("indigo2"), start_s=5.0)]
     records = _core.simulate(_path(rate_mbps, delay_ms, queue_packets), flows, seconds=120, seed=0)
@@ -38,7 +40,7 @@ def test_beside_a_cubic_in_a_deep_queue_it_gets_a_part(rate_mbps: float, delay_m
     ("rivals", "rate_mbps", "delay_ms", "bdps"),
     [(1, 16.5, 116, 4.3), (4, 17.4, 111, 3.1), (4, 10.5, 110, 5.2)],
 )
-def test_beside_bbr3_on_a_long_path_it_does_not_starve(
+def test_beside_bbr3_on_a_long_path_the_policy_does_not_starve(
     rivals: int, rate_mbps: float, delay_ms: int, bdps: float
 ) -> None:
     """Each ProbeRTT drains the queue just when a drain of ours is due."""
@@ -50,14 +52,14 @@ def test_beside_bbr3_on_a_long_path_it_does_not_starve(
     assert ours / (sum(theirs) + ours) > 0.5 / (rivals + 1)  # it was 0.13, 0.01 and 0.02
 
 
-def test_beside_a_cubic_it_meets_no_more_of_the_full_queues() -> None:
+def test_the_policy_meets_no_more_full_queues_than_a_cubic_beside_it() -> None:
     """Evenly paced it would: the Cubic, which sends when an ACK comes, takes each place that gets free."""
     shares = _shares_beside_a_cubic(extra_delay_ms=0)
     assert np.mean(shares) > 0.45  # it was 0.40
     assert min(shares) > 0.33  # it was 0.24
 
 
-def test_beside_a_cubic_that_comes_first_in_each_tick_it_does_not_pay_for_both() -> None:
+def test_beside_a_cubic_first_in_each_tick_the_policy_keeps_its_share() -> None:
     """Who comes last finds the queue full whenever it is: a sender in user space beside a kernel's Cubic."""
     shares = _shares_beside_a_cubic(extra_delay_ms=0.05)
     assert np.mean(shares) > 0.43  # it was 0.40
@@ -65,14 +67,16 @@ def test_beside_a_cubic_that_comes_first_in_each_tick_it_does_not_pay_for_both()
 
 
 @pytest.mark.parametrize("draw", range(3))
-def test_beside_a_cubic_in_a_short_queue_it_gets_its_part(draw: int) -> None:
+def test_beside_a_cubic_in_a_short_queue_the_policy_gets_its_part(draw: int) -> None:
     shares, _ = _beside_a_cubic_in_a_short_queue(draw)
     assert shares > 0.38  # it was 0.37
 
 
 @pytest.mark.xfail(strict=True, reason="0.69, 0.64 and 0.70; the policy before 0.79, 0.69 and 0.63")
 @pytest.mark.parametrize("draw", range(3))
-def test_beside_a_cubic_in_a_short_queue_it_suspects_it_though_its_drains_empty_the_queue(draw: int) -> None:
+def test_beside_a_cubic_in_a_short_queue_the_policy_is_in_competitive_mode_most_of_the_time(
+    draw: int,
+) -> None:
     _, competes = _beside_a_cubic_in_a_short_queue(draw)
     assert competes > 0.72  # it was 0.64 in the first draw
 
@@ -93,7 +97,7 @@ def _beside_a_cubic_in_a_short_queue(draw: int) -> tuple[float, float]:
 
 
 @pytest.mark.parametrize("rival", ["cubic", "reno"])
-def test_who_has_had_the_link_for_itself_notices_a_rival_that_comes(rival: str) -> None:
+def test_a_policy_alone_on_the_link_notices_a_rival_that_joins(rival: str) -> None:
     """It gives way to what fills the queue, at first: who takes itself for alone hardly drains it."""
     shares = []
     for rate_mbps, delay_ms, bdps in product((10.0, 60.0, 200.0), (15, 60), (4.0, 10.0)):
@@ -107,7 +111,7 @@ def test_who_has_had_the_link_for_itself_notices_a_rival_that_comes(rival: str) 
     assert min(shares) > 0.25  # it was 0.00
 
 
-def test_beside_a_sender_of_constant_rate_it_does_not_fill_the_queue() -> None:
+def test_beside_a_sender_of_constant_rate_the_policy_does_not_fill_the_queue() -> None:
     """That drains no queue, but fills none either: what stands is its own."""
     parts = []
     for rate_mbps, delay_ms, bdps in product((10.0, 18.0, 30.0), (10, 25), (2.0, 5.0)):
@@ -131,7 +135,7 @@ def _shares_beside_a_cubic(extra_delay_ms: float) -> list[float]:
     return shares
 
 
-def test_on_long_round_trips_it_notices_a_cubic_whenever_it_comes() -> None:
+def test_on_long_round_trips_the_policy_notices_a_cubic_whenever_it_joins() -> None:
     path = _path(8.0, 70, 600)
     shares = []
     for start_s in np.arange(11.0, 17.0, 0.5):
@@ -148,7 +152,7 @@ def _used_after_cubic_has_left() -> float:
     return _departed(ours, 43, 53) / (24e6 / (8 * 1504) * 10)
 
 
-def test_the_whole_link_is_its_own_when_cubic_has_left() -> None:
+def test_the_policy_uses_the_whole_link_after_a_cubic_has_left() -> None:
     assert _used_after_cubic_has_left() > 0.95
 
 
