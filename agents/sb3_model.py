@@ -52,7 +52,7 @@ def _policy_of(
     outputs = _outputs(layers)
     features = features or _named(data, "observation_space") or _features_of(inputs)
     actions = actions or _named(data, "action_space") or _actions_of(outputs)
-    spec = PolicySpec(features, actions, companion=bool(_said(data, "action_space", "ccgym_companion")))
+    spec = PolicySpec(features, actions, companion=bool(_saved_with(data, "action_space", "ccgym_companion")))
     _check(path, spec, inputs, outputs, squashed=layers[-1][0] == "tanh")
     stack = StackPolicy(inputs, [_plan(kind, tensors) for kind, tensors in layers])
     stack.load_state_dict(
@@ -94,7 +94,7 @@ def _layers(data: dict[str, Any], weights: Tensors) -> Iterator[tuple[str, Tenso
         yield "lstm", memory
     yield from _perceptron(weights, "mlp_extractor.policy_net.", _activation(data, "tanh"))
     yield "linear", _under(weights, "action_net.")
-    if _said(data, "policy_kwargs", "squash_output"):  # goes with use_sde
+    if _saved_with(data, "policy_kwargs", "squash_output"):  # goes with use_sde
         yield "tanh", {}
 
 
@@ -113,23 +113,23 @@ def _under(weights: Tensors, prefix: str) -> Tensors:
 
 def _activation(data: dict[str, Any], usual: str) -> str:
     arguments = data.get("policy_kwargs")
-    told = str(arguments.get("activation_fn", "")) if isinstance(arguments, dict) else ""
-    if not told:
+    saved = str(arguments.get("activation_fn", "")) if isinstance(arguments, dict) else ""
+    if not saved:
         return usual
     for name, kind in ACTIVATIONS.items():
-        if told.endswith(f".{kind.__name__}'>"):
+        if saved.endswith(f".{kind.__name__}'>"):
             return name
-    raise ModelError(f"activation_fn: {excerpt(told)} is unknown; known are {', '.join(ACTIVATIONS)}")
+    raise ModelError(f"activation_fn: {excerpt(saved)} is unknown; known are {', '.join(ACTIVATIONS)}")
 
 
-def _said(data: dict[str, Any], space: str, key: str) -> Any:
-    told = data.get(space)
-    return told.get(key) if isinstance(told, dict) else None
+def _saved_with(data: dict[str, Any], name: str, key: str) -> Any:
+    entry = data.get(name)
+    return entry.get(key) if isinstance(entry, dict) else None
 
 
 def _named(data: dict[str, Any], space: str) -> str | None:
     """The set that our environments name in their spaces; None: the space names none."""
-    name = _said(data, space, "ccgym")
+    name = _saved_with(data, space, "ccgym")
     return name if isinstance(name, str) else None
 
 

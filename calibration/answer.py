@@ -117,25 +117,25 @@ def answer_of(search: Search, replicator: Replicator) -> Answer:
         best, of_left_out = _best_of_finalists(search, replicator)
         intervals, ensemble, poisson = _resampled_intervals(search, best.candidate)
     else:
-        best = _fitting(search, sharpest, replicator)
+        best = _best_fit(search, sharpest, replicator)
         of_left_out = _sharp_left_out_errors(search, sharpest, replicator)
         intervals, ensemble, poisson = _sharp_intervals(search, sharpest, best.candidate)
     return Answer(
-        best.candidate,
-        search.error(best),
-        _fits(search, best),
-        of_left_out,
-        intervals,
-        poisson,
-        _undetermined(search, best, replicator, intervals, poisson),
-        search.target.left_out,
-        len(search.tried) + sum(each.tried for each in search.sharpened.values()),
-        search.limit.cut_short,
-        ensemble,
+        candidate=best.candidate,
+        error=search.error(best),
+        schemes=_scheme_fits(search, best),
+        left_out_errors=of_left_out,
+        intervals=intervals,
+        poisson_probability=poisson,
+        undetermined=_undetermined(search, best, replicator, intervals, poisson),
+        left_out=search.target.left_out,
+        candidates=len(search.tried) + sum(each.tried for each in search.sharpened.values()),
+        cut_short=search.limit.cut_short,
+        posterior=ensemble,
     )
 
 
-def _fitting(search: Search, sharpest: Sharpening, replicator: Replicator) -> Tried:
+def _best_fit(search: Search, sharpest: Sharpening, replicator: Replicator) -> Tried:
     """The middle of the posterior, unless it fits worse: with two modes the middle may be in neither."""
     candidates = dict.fromkeys([sharpest.centre, sharpest.likeliest, search.best.candidate])
     centre, *others = (_replicated(search, candidate, replicator) for candidate in candidates)
@@ -151,12 +151,12 @@ def _replicated(search: Search, candidate: Candidate, replicator: Replicator) ->
 
 def _sharp_left_out_errors(search: Search, sharpest: Sharpening, replicator: Replicator) -> dict[str, float]:
     """Each scheme's error on the emulator that is fitted to the other schemes."""
-    found, draws = {}, range(_DRAWS * len(search.draws))
-    for place, row in enumerate(search.target.measured):
-        alone = replace(replicator, target=replace(search.target, measured=(row,)))
-        figures = alone.replicate(sharpest.candidate_without(place), draws)
-        found[row.scheme] = float(scheme_errors(figures, measured_figures([row]))[0])
-    return found
+    errors, draws = {}, range(_DRAWS * len(search.draws))
+    for index, row in enumerate(search.target.measured):
+        only_scheme = replace(replicator, target=replace(search.target, measured=(row,)))
+        figures = only_scheme.replicate(sharpest.candidate_without(index), draws)
+        errors[row.scheme] = float(scheme_errors(figures, measured_figures([row]))[0])
+    return errors
 
 
 def _sharp_intervals(
@@ -165,7 +165,7 @@ def _sharp_intervals(
     """The intervals of 90 %, an ensemble from the posterior, and the probability of Poisson arrivals."""
     generator = np.random.default_rng(_SEED)
     probabilities = search.arrivals_probabilities
-    found = {}
+    intervals = {}
     for name in sharpest.names:
         ends = [
             each.interval(name, CONFIDENCE)
@@ -174,26 +174,26 @@ def _sharp_intervals(
         ]
         value = getattr(best, name)
         low, high = min(low for low, _ in ends), max(high for _, high in ends)
-        found[name] = _rounded(name, min(low, value), max(high, value))
+        intervals[name] = _rounded(name, min(low, value), max(high, value))
     ensemble: list[Candidate] = []
     for arrivals, probability in sorted(probabilities.items(), key=lambda item: -item[1]):
         count = math.ceil(POSTERIOR * probability - 0.5)
         ensemble += search.sharpened[arrivals].ensemble(min(count, POSTERIOR - len(ensemble)), generator)
-    return found, ensemble, probabilities.get(ARRIVALS[1], 0.0)
+    return intervals, ensemble, probabilities.get(ARRIVALS[1], 0.0)
 
 
-def _fits(search: Search, best: Tried) -> list[SchemeFit]:
+def _scheme_fits(search: Search, best: Tried) -> list[SchemeFit]:
     emulated, errors = best.figures.mean(axis=0), scheme_errors(best.figures, search.measured)
     return [
         SchemeFit(
-            row.scheme,
-            float(error),
-            row.throughput_mbps,
-            row.p95_delay_ms,
-            row.loss,
-            float(figures[THROUGHPUT]),
-            float(figures[DELAY]),
-            float(figures[LOSS]),
+            scheme=row.scheme,
+            error=float(error),
+            throughput_mbps=row.throughput_mbps,
+            p95_delay_ms=row.p95_delay_ms,
+            loss=row.loss,
+            emulated_throughput_mbps=float(figures[THROUGHPUT]),
+            emulated_p95_delay_ms=float(figures[DELAY]),
+            emulated_loss=float(figures[LOSS]),
         )
         for row, error, figures in zip(search.target.measured, errors, emulated, strict=True)
     ]
@@ -243,15 +243,15 @@ def _resampled_intervals(
     chosen = [fits[place].candidate for place in _resampled(search, generator)]
     shares = Counter(each.arrivals for each in chosen)
     surfaces = [_surface(search, kind, generator) for kind, count in shares.items() if count > _RARE]
-    found = {}
+    intervals = {}
     for name in search.space.places(best):
         tails = [100 * _TAIL, 100 - 100 * _TAIL]
         ends = [getattr(best, name), *np.percentile([getattr(each, name) for each in chosen], tails)]
         for surface in filter(None, surfaces):
             ends += map(search.space.bounds[name].at, surface.interval(name, CONFIDENCE))
-        found[name] = _rounded(name, min(ends), max(ends))
+        intervals[name] = _rounded(name, min(ends), max(ends))
     step = max(1, len(chosen) // POSTERIOR)
-    return found, chosen[::step][:POSTERIOR], shares[ARRIVALS[1]] / len(chosen)
+    return intervals, chosen[::step][:POSTERIOR], shares[ARRIVALS[1]] / len(chosen)
 
 
 def _surface(search: Search, arrivals: str, generator: np.random.Generator) -> Posterior | None:
@@ -294,13 +294,15 @@ def _standard_errors(search: Search) -> Array:
     """Standard deviations of the difference between measured and emulated means (schemes, 3)."""
     draws = search.best.figures
     runs = np.array([row.runs for row in search.target.measured])[:, None]
-    told: Array = np.array(
+    measured_errors: Array = np.array(
         [[row.throughput_error or 0.0, row.delay_error or 0.0, 0.0] for row in search.target.measured]
     )
     if len(draws) == 1:
-        return np.hypot(told, told)
-    own = draws.std(axis=0, ddof=1)
-    errors: Array = np.hypot(np.maximum(own / np.sqrt(runs), told), own / np.sqrt(len(draws)))
+        return np.hypot(measured_errors, measured_errors)
+    spread = draws.std(axis=0, ddof=1)
+    errors: Array = np.hypot(
+        np.maximum(spread / np.sqrt(runs), measured_errors), spread / np.sqrt(len(draws))
+    )
     return errors
 
 
@@ -311,14 +313,14 @@ def _undetermined(
     intervals: dict[str, tuple[float, float]],
     poisson: float,
 ) -> dict[str, str]:
-    found = {}
+    reasons = {}
     longer = replace(best.candidate, queue_packets=4 * best.candidate.queue_packets)
     figures = replicator.replicate(longer, search.draws)
     if abs(search.score(figures) - best.score) < _OPEN_QUEUE_CHANGE:
-        found["queue_packets"] = "no scheme fills the queue: any that is as long will do"
+        reasons["queue_packets"] = "no scheme fills the queue: any that is as long will do"
     for name, (low, high) in intervals.items():
-        if name in PARAMETERS[:3] and name not in found and high > _DETERMINED * low:
-            found[name] = f"anything from {low:g} to {high:g} fits within the spread of the runs"
+        if name in PARAMETERS[:3] and name not in reasons and high > _DETERMINED * low:
+            reasons[name] = f"anything from {low:g} to {high:g} fits within the spread of the runs"
     if _TAIL < poisson < 1 - _TAIL:
-        found["arrivals"] = f"poisson with a probability of {100 * poisson:.0f} %"
-    return found
+        reasons["arrivals"] = f"poisson with a probability of {100 * poisson:.0f} %"
+    return reasons

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator
 from concurrent.futures import Executor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -103,41 +104,38 @@ def fit(
     device: torch.device = CPU,
 ) -> Fit:
     """Fits `policy` in place to the dataset, for at most `max_epochs` epochs, on `device`."""
+    generator = np.random.default_rng([config.seed, FITTING, iteration])
+    optimiser.learning_rate = learning_rate(config, iteration)
+    best_loss, best_epoch = math.inf, 0
+    with _moved_to(device, policy, optimiser):
+        for epoch in range(config.max_epochs):
+            drawn = dataset.draw(config.epoch_sequences, iteration, generator)
+            steps = [
+                _gradient_step(policy, optimiser, dataset.rows(rows), config, executor)
+                for rows in _batches(drawn, config.batch_sequences)
+            ]
+            losses, norms = zip(*steps, strict=True)
+            if max(losses) < best_loss - MIN_IMPROVEMENT:
+                best_loss, best_epoch = max(losses), epoch
+            if epoch - best_epoch >= max(PATIENCE_SHARE * epoch, MIN_PATIENCE_EPOCHS):
+                break
+    return Fit(float(np.mean(losses)), epoch + 1, optimiser.learning_rate, float(np.mean(norms)))
+
+
+@contextmanager
+def _moved_to(device: torch.device, policy: torch.nn.Module, optimiser: Adam) -> Iterator[None]:
+    """Policy and optimiser are on `device` while the context lasts; rollouts need them on the processor."""
     policy.to(device)
     optimiser.move(device)
     try:
-        return _fit(policy, optimiser, dataset, config, iteration, executor)
+        yield
     finally:
         policy.to(CPU)
         optimiser.move(CPU)
 
 
-def _fit(
-    policy: torch.nn.Module,
-    optimiser: Adam,
-    dataset: Dataset,
-    config: TrainingConfig,
-    iteration: int,
-    executor: Executor,
-) -> Fit:
-    generator = np.random.default_rng([config.seed, FITTING, iteration])
-    optimiser.learning_rate = learning_rate(config, iteration)
-    best, best_epoch = math.inf, 0
-    for epoch in range(config.max_epochs):
-        batches = list(
-            _batches(dataset.draw(config.epoch_sequences, iteration, generator), config.batch_sequences)
-        )
-        steps = [_gradient_step(policy, optimiser, dataset.rows(rows), config, executor) for rows in batches]
-        losses, norms = zip(*steps, strict=True)
-        if max(losses) < best - MIN_IMPROVEMENT:
-            best, best_epoch = max(losses), epoch
-        if epoch - best_epoch >= max(PATIENCE_SHARE * epoch, MIN_PATIENCE_EPOCHS):
-            break
-    return Fit(float(np.mean(losses)), epoch + 1, optimiser.learning_rate, float(np.mean(norms)))
-
-
-def _batches(rows: NDArray[np.intp], size: int) -> Iterator[NDArray[np.intp]]:
-    yield from np.array_split(rows, max(1, round(len(rows) / size)))
+def _batches(rows: NDArray[np.intp], size: int) -> list[NDArray[np.intp]]:
+    return np.array_split(rows, max(1, round(len(rows) / size)))
 
 
 def _gradient_step(

@@ -24,47 +24,47 @@ def make_controller(name: str, packet_bytes: int) -> object:
     Raises:
         InputError: there is no such class, or it is no controller.
     """
-    controller = load_class(name)
+    kind = load_class(name)
     with telling(f"python:{name}: its constructor"):
-        made: object = controller(packet_bytes)
+        controller: object = kind(packet_bytes)
     with telling(f"python:{name}: one of its attributes"):
-        _check(name, made)
-    return made
+        _check(name, controller)
+    return controller
 
 
-def _check(name: str, made: object) -> None:
-    if not callable(getattr(made, "on_ack", None)):
+def _check(name: str, controller: object) -> None:
+    if not callable(getattr(controller, "on_ack", None)):
         raise InputError(f"python:{name}: has no method on_ack(now_ms, ack)")
-    used = _names_used(made)
+    used = _names_used(controller)
     optional = {"holds_back"} & used
     for attribute in ("cwnd_packets", "pacing_mbps", *optional):
-        if not hasattr(made, attribute):
+        if not hasattr(controller, attribute):
             raise InputError(f"python:{name}: its constructor sets no attribute {attribute}")
-    _check_callbacks(name, made, used)
+    _check_callbacks(name, controller, used)
 
 
-def _names_used(made: object) -> set[str]:
-    kinds = type(made).__mro__  # a base class may call a method on_... itself
+def _names_used(controller: object) -> set[str]:
+    kinds = type(controller).__mro__  # a base class may call a method on_... itself
     functions = [each for kind in kinds for each in vars(kind).values() if inspect.isfunction(each)]
     return {word for function in functions for word in function.__code__.co_names}
 
 
-def _check_callbacks(name: str, made: object, used: set[str]) -> None:
+def _check_callbacks(name: str, controller: object, used: set[str]) -> None:
     """Raises InputError if a callback would silently never be called, or a timer has no callback."""
-    for other in dir(made):
+    for other in dir(controller):
         if other.startswith("on_") and other not in CALLBACKS and other not in used:
             hint = ": losses come in ack.lost of on_ack" if other == "on_loss" else ""
             raise InputError(
                 f"python:{name}: {other} is never called{hint}; known are {', '.join(CALLBACKS)}"
             )
-    if getattr(made, "next_timer_ms", None) is not None and not hasattr(made, "on_timer"):
+    if getattr(controller, "next_timer_ms", None) is not None and not hasattr(controller, "on_timer"):
         raise InputError(f"python:{name}: sets next_timer_ms, but has no on_timer(now_ms, timer)")
-    for callback, told in CALLBACKS.items():
-        _check_signature(name, callback, getattr(made, callback, None), told)
+    for callback, arguments in CALLBACKS.items():
+        _check_signature(name, callback, getattr(controller, callback, None), arguments)
 
 
 def _check_signature(
-    name: str, callback: str, method: Callable[..., object] | None, told: tuple[str, ...]
+    name: str, callback: str, method: Callable[..., object] | None, arguments: tuple[str, ...]
 ) -> None:
     """Raises InputError if the callback cannot take its arguments: it would fail only when it is called."""
     if method is None:
@@ -74,10 +74,10 @@ def _check_signature(
     except ValueError:  # a compiled function without a signature
         return
     try:
-        signature.bind(*told)
+        signature.bind(*arguments)
     except TypeError:
         raise InputError(
-            f"python:{name}: {callback}{signature} is called as {callback}({', '.join(told)})"
+            f"python:{name}: {callback}{signature} is called as {callback}({', '.join(arguments)})"
         ) from None
 
 

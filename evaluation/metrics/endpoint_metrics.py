@@ -65,38 +65,39 @@ def endpoint_metrics(record: Any, return_ms: float, seconds: float) -> EndpointM
     if np.count_nonzero(received) < 2:
         raise ValueError("no flow to measure: fewer than two packets came through")
     received_ms = record.received_ms[received]
-    sizes = record.departure_bytes[received] - TUN_HEADER_BYTES
+    sent_bytes = record.arrival_bytes - TUN_HEADER_BYTES
+    received_bytes = record.departure_bytes[received] - TUN_HEADER_BYTES
     acked_ms = received_ms + return_ms
     srtt_ms = _smoothed(acked_ms - record.departed_sent_ms[received], SRTT_GAIN)
     edges_ms = np.arange(0, seconds * 1000 + 1, BIN_MS)
-    throughput = _rate(received_ms, sizes, edges_ms)
-    srtt_of_bin = srtt_ms[np.clip(np.searchsorted(acked_ms, edges_ms[1:]) - 1, 0, len(srtt_ms) - 1)]
+    throughput_mbps = _rate_mbps(received_ms, received_bytes, edges_ms)
+    srtt_of_bin_ms = srtt_ms[np.clip(np.searchsorted(acked_ms, edges_ms[1:]) - 1, 0, len(srtt_ms) - 1)]
     in_flight = _in_flight(record, received, acked_ms, edges_ms)
-    busy = throughput > 0
+    busy = throughput_mbps > 0
     return EndpointMetrics(
-        float(throughput.mean()),
-        float(throughput.std() / throughput.mean()),
-        float(_rate(record.sent_ms, record.arrival_bytes - TUN_HEADER_BYTES, edges_ms).mean()),
-        float(_rate(acked_ms, sizes, edges_ms).mean()),
-        float(record.cwnd_packets.mean()),
-        float(in_flight.mean()),
-        float(in_flight.std() / in_flight.mean()),
-        float(srtt_ms.mean()),
-        float((srtt_ms - srtt_ms.min()).mean()),
-        float(_smoothed(np.diff(received_ms), DELIVERY_GAIN).mean()),
-        float((1000 * throughput / srtt_of_bin)[busy].mean()),
-        float(np.log(throughput[busy]).mean()),
-        float((-1 / throughput[busy]).mean()),
-        _recovery_ms(record, received, acked_ms),
-        float((acked_ms[-1] - record.sent_ms[0]) / 1000),
-        float(record.lost_packets),
-        float(_collapses(record.cwnd_packets)),
+        mean_throughput_mbps=float(throughput_mbps.mean()),
+        cov_throughput=float(throughput_mbps.std() / throughput_mbps.mean()),
+        mean_sending_rate_mbps=float(_rate_mbps(record.sent_ms, sent_bytes, edges_ms).mean()),
+        mean_delivery_rate_mbps=float(_rate_mbps(acked_ms, received_bytes, edges_ms).mean()),
+        mean_cwnd_packets=float(record.cwnd_packets.mean()),
+        mean_in_flight_packets=float(in_flight.mean()),
+        cov_in_flight=float(in_flight.std() / in_flight.mean()),
+        mean_srtt_ms=float(srtt_ms.mean()),
+        mean_queueing_delay_ms=float((srtt_ms - srtt_ms.min()).mean()),
+        mean_interdelivery_ms=float(_smoothed(np.diff(received_ms), DELIVERY_GAIN).mean()),
+        network_power=float((1000 * throughput_mbps / srtt_of_bin_ms)[busy].mean()),
+        utility_proportional=float(np.log(throughput_mbps[busy]).mean()),
+        utility_minimum_delay=float((-1 / throughput_mbps[busy]).mean()),
+        mean_recovery_ms=_recovery_ms(record, received, acked_ms),
+        completion_s=float((acked_ms[-1] - record.sent_ms[0]) / 1000),
+        given_up_packets=float(record.lost_packets),
+        timeouts=float(_collapses(record.cwnd_packets)),
     )
 
 
-def _rate(times_ms: Array, sizes: Array, edges_ms: Array) -> Array:
-    found: Array = np.histogram(times_ms, edges_ms, weights=sizes)[0] * 8 / (1000 * BIN_MS)
-    return found
+def _rate_mbps(times_ms: Array, sizes_bytes: Array, edges_ms: Array) -> Array:
+    rate_mbps: Array = np.histogram(times_ms, edges_ms, weights=sizes_bytes)[0] * 8 / (1000 * BIN_MS)
+    return rate_mbps
 
 
 def _smoothed(values: Array, gain: float) -> Array:

@@ -154,8 +154,8 @@ def _from_logs(read: FlowLogs, files: RunFiles, conditions: Conditions) -> RunRe
         run_s=None if read.remarks else conditions.run_s,
     )
     series: dict[int, TimeSeries | None] = {
-        number: time_series(log, own, delay_ms)
-        for (number, log), own in zip(logs.items(), measured.flows, strict=True)
+        number: time_series(log, metrics, delay_ms)
+        for (number, log), metrics in zip(logs.items(), measured.flows, strict=True)
     }
     planned = range(1, 1 + (conditions.flows_of(files.scheme) or 0))
     empty = sorted({*planned, *read.flows} - logs.keys())
@@ -216,8 +216,15 @@ def _result(
     remarks: list[str],
 ) -> RunResult:
     flows = [
-        FlowResult(files.scheme, files.run, number, conditions.flow_scheme(files.scheme, number), own, seen)
-        for (number, seen), own in zip(series.items(), measured.flows, strict=True)
+        FlowResult(
+            scheme=files.scheme,
+            run=files.run,
+            flow=number,
+            flow_scheme=conditions.flow_scheme(files.scheme, number),
+            metrics=metrics,
+            series=of_flow,
+        )
+        for (number, of_flow), metrics in zip(series.items(), measured.flows, strict=True)
     ]
     remarks = [*remarks, *busy_remarks(files.load)]
     return RunResult(files.scheme, files.run, flows, measured.total, measured.fairness, remarks)

@@ -105,10 +105,10 @@ def load_evaluation(folder: Path) -> Evaluation:
     check_holds_runs(folder)
     ours = (folder / "session.json").is_file()
     evaluation = _load_session(folder) if ours else _load_pantheon(folder)
-    return _with_something_in_it(evaluation)
+    return _checked_to_have_runs(evaluation)
 
 
-def _with_something_in_it(evaluation: Evaluation) -> Evaluation:
+def _checked_to_have_runs(evaluation: Evaluation) -> Evaluation:
     if any(scenario.runs for scenario in evaluation.scenarios):
         return evaluation
     failures = [failure for scenario in evaluation.scenarios for failure in scenario.failures]
@@ -116,9 +116,10 @@ def _with_something_in_it(evaluation: Evaluation) -> Evaluation:
     if len(broken) < len(failures):
         return evaluation
     if broken:
-        who = f"{excerpt(broken[0].scheme)} run {broken[0].run}"
+        first = broken[0]
         raise InputError(
-            f"{evaluation.folder}: no run in it can be read: {who}: {excerpt(broken[0].reason, 150)}"
+            f"{evaluation.folder}: no run in it can be read: {excerpt(first.scheme)} run {first.run}: "
+            f"{excerpt(first.reason, 150)}"
         )
     raise InputError(f"{evaluation.folder}: holds no run: SCHEME_datalink_run1.log is missing")
 
@@ -134,14 +135,14 @@ def _session_scenario(
 ) -> "Scenario":
     spec = network_of(fields)
     conditions = Conditions(
-        session["schemes"],
-        session["backend"],
-        session["seconds"],
-        session["flows"],
-        session["interval"],
-        session["tunnel"],
-        spec.delay_ms,
-        spec,
+        schemes=session["schemes"],
+        backend=session["backend"],
+        seconds=session["seconds"],
+        flows=session["flows"],
+        interval_s=session["interval"],
+        tunnel=session["tunnel"],
+        delay_ms=spec.delay_ms,
+        spec=spec,
     )
     seen = {scheme: links.get(label, "unknown") for scheme, links in session["seen"].items()}
     data = folder / "data" / label
@@ -159,11 +160,11 @@ def _session_scenario(
 
 def _not_run(scenario: Scenario, session: dict[str, Any]) -> list[str]:
     """A remark on the runs that an interrupted evaluation has not run; empty if there are none."""
-    there = {(run.scheme, run.run) for run in scenario.runs}
-    there |= {(failure.scheme, failure.run) for failure in scenario.failures}
+    ended = {(run.scheme, run.run) for run in scenario.runs}
+    ended |= {(failure.scheme, failure.run) for failure in scenario.failures}
     planned = {(scheme, run) for scheme in session["schemes"] for run in range(1, session["runs"] + 1)}
-    left = len(planned - there)
-    return [f"{left} of {len(planned)} runs have not been run"] if left else []
+    missing = len(planned - ended)
+    return [f"{missing} of {len(planned)} runs have not been run"] if missing else []
 
 
 def _load_pantheon(folder: Path) -> Evaluation:
@@ -181,14 +182,14 @@ def _load_pantheon(folder: Path) -> Evaluation:
         found = recorded_link_logs(folder)
         remarks.append("run without tunnels (flows: 0): measured in mm-link's logs, without propagation")
     conditions = Conditions(
-        {},
-        backend,
-        runtime,
-        None if flows is None else max(1, int(flows)),
-        _number(metadata, "interval") or 0.0,
-        True,
-        0.0,
-        None,
+        schemes={},
+        backend=backend,
+        seconds=runtime,
+        flows=None if flows is None else max(1, int(flows)),
+        interval_s=_number(metadata, "interval") or 0.0,
+        tunnel=True,
+        delay_ms=0.0,
+        spec=None,
     )
     name = absolute(folder).name
     scenario = Scenario(name, backend, str(description), 0, [], [], remarks=remarks, folder=folder)
@@ -256,7 +257,7 @@ def _scenario(
         for files in promised
         if files not in found and files not in failed
     ]
-    rank = {scheme: place for place, scheme in enumerate(conditions.schemes)}
+    rank = {scheme: index for index, scheme in enumerate(conditions.schemes)}
     runs = [each for each in loaded if isinstance(each, RunResult)]
     runs.sort(key=lambda run: (rank.get(run.scheme, len(rank)), run.run))
     remarks = [f"{run.scheme} run {run.run}: {remark}" for run in runs for remark in run.remarks]

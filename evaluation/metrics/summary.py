@@ -100,16 +100,16 @@ def scheme_means(runs: list[RunResult]) -> list[SchemeMean]:
 
 def scheme_mean(scheme: str, totals: list[FlowMetrics]) -> SchemeMean:
     """The means of one scheme over its runs."""
+    capacity_is_known = all(total.capacity_mbps for total in totals)
+    log_powers = [math.log(mbps / delay_ms) for mbps, delay_ms in (total.compared for total in totals)]
     return SchemeMean(
         scheme,
-        float(np.mean([total.throughput_mbps for total in totals])),
-        mean_of_known([total.p95_delay_ms for total in totals]),
-        float(np.mean([total.utilisation for total in totals]))
-        if all(total.capacity_mbps for total in totals)
-        else None,
-        len(totals),
-        sum(not total.delivers for total in totals),
-        float(np.mean([math.log(rate / delay) for rate, delay in (total.compared for total in totals)])),
+        throughput_mbps=float(np.mean([total.throughput_mbps for total in totals])),
+        p95_delay_ms=mean_of_known([total.p95_delay_ms for total in totals]),
+        utilisation=float(np.mean([total.utilisation for total in totals])) if capacity_is_known else None,
+        runs=len(totals),
+        starved_runs=sum(not total.delivers for total in totals),
+        runs_log_power=float(np.mean(log_powers)),
     )
 
 
@@ -184,25 +184,25 @@ def _leaderboard_row(
 ) -> LeaderboardRow:
     ran = [(own, means) for means in scenarios for own in means if own.scheme == scheme]
     # A scenario in which the scheme only failed gives no power, and counts as off the frontier and not won.
-    lost = [0.0] * sum(
-        scheme in those and all(own.scheme != scheme for own in means)
-        for means, those in zip(scenarios, failed, strict=True)
+    only_failed = [0.0] * sum(
+        scheme in failures and all(mean.scheme != scheme for mean in means)
+        for means, failures in zip(scenarios, failed, strict=True)
     )
-    frontier = [float(_is_on_frontier(own, means)) for own, means in ran] + lost
-    wins = [float(_wins(own, means)) for own, means in ran] + lost
+    frontier = [float(_is_on_frontier(own, means)) for own, means in ran] + only_failed
+    wins = [float(_wins(own, means)) for own, means in ran] + only_failed
     log_powers = [own.log_power for own, _ in ran]
-    used = [own.utilisation for own, _ in ran if own.utilisation is not None]
-    used_interval = mean_interval(used)
+    utilisations = [own.utilisation for own, _ in ran if own.utilisation is not None]
+    utilisation_interval = mean_interval(utilisations)
     return LeaderboardRow(
         scheme,
-        float(np.mean(frontier or [0])),
-        float(np.mean(log_powers)) if log_powers else None,
-        float(np.mean(wins or [0])),
-        float(np.mean(used)) if used else None,
+        frontier_share=float(np.mean(frontier or [0])),
+        mean_log_power=float(np.mean(log_powers)) if log_powers else None,
+        winning_rate=float(np.mean(wins or [0])),
+        mean_utilisation=float(np.mean(utilisations)) if utilisations else None,
         log_power_interval=_bounds(mean_interval(log_powers)),
         frontier_interval=_share_bounds(frontier),
         winning_interval=_share_bounds(wins),
-        utilisation_interval=_bounds(used_interval and used_interval.clipped(0, 1)),
+        utilisation_interval=_bounds(utilisation_interval and utilisation_interval.clipped(0, 1)),
         scenarios=len(frontier),
         of_scenarios=len(scenarios),
     )
@@ -245,8 +245,8 @@ def _with_failures(row: LeaderboardRow, scenarios: list[Scenario]) -> Leaderboar
         for failure in scenario.failures
         if failure.scheme == row.scheme
     )
-    (most, _), *_ = reasons.most_common(1) or [("", 0)]
-    return replace(row, failed_runs=reasons.total(), failure=most)
+    (most_frequent, _), *_ = reasons.most_common(1) or [("", 0)]
+    return replace(row, failed_runs=reasons.total(), failure=most_frequent)
 
 
 def summarise(evaluation: Evaluation) -> dict[str, Any]:

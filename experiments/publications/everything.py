@@ -43,37 +43,37 @@ def run(args: argparse.Namespace) -> int:
     check_replaceable(args.page)
     figures = args.page.parent / args.page.stem
     figures.mkdir(exist_ok=True)
-    found: dict[str, Reproduction | str] = {}
+    results: dict[str, Reproduction | str] = {}
     seconds: dict[str, float] = {}
-    kept: dict[str, list[str]] = {}
+    figure_links: dict[str, list[str]] = {}
     for name, entry in PUBLICATIONS.items():
         begun_s = time.monotonic()
         try:
             done = reproduced(entry, options_of(args, args.out / name))
         except Exception as error:  # even a bug of ours: the other experiments go on
-            found[name] = _told(error)
+            results[name] = _reason(error)
             continue
-        found[name], seconds[name] = done, time.monotonic() - begun_s
-        kept[name] = [f"{figures.name}/{path.name}" for path in keep_figures(done, figures)]
+        results[name], seconds[name] = done, time.monotonic() - begun_s
+        figure_links[name] = [f"{figures.name}/{path.name}" for path in keep_figures(done, figures)]
         if not args.json:
             print("\n".join(reproduction_lines(done)), flush=True)
-    text = page(found, kept, seconds, shlex.join(["ccgym", *sys.argv[1:]]))
+    text = page(results, figure_links, seconds, shlex.join(["ccgym", *sys.argv[1:]]))
     replace_file(args.page, lambda fresh: fresh.write_text(text, encoding="utf-8"))
     if args.json:
         print(
             json_text(
                 {
                     name: each if isinstance(each, str) else [asdict(line) for line in each.lines]
-                    for name, each in found.items()
+                    for name, each in results.items()
                 }
             )
         )
     else:
         print(f"page: {args.page}")
-    return 0 if all(isinstance(each, Reproduction) and each.met for each in found.values()) else 1
+    return 0 if all(isinstance(each, Reproduction) and each.met for each in results.values()) else 1
 
 
-def _told(error: Exception) -> str:
+def _reason(error: Exception) -> str:
     """Why an experiment was not done; for a bug of ours, prints the traceback on stderr."""
     if isinstance(error, InputError | OutsideError):
         return str(error)
