@@ -1,5 +1,6 @@
 # The programs: static, so that an exported scheme runs on any Linux of the same architecture. Only the sender
-# that loads controllers from libraries (so:FILE.so) cannot be.
+# that loads controllers from libraries (so:FILE.so) cannot be. It shares libgcc with them: what a library in
+# C++ throws can be caught by nobody else.
 file(GLOB ENDPOINT_SOURCES CONFIGURE_DEPENDS deploy/endpoint/*.cc)
 list(FILTER ENDPOINT_SOURCES EXCLUDE REGEX "/(sender|receiver)\\.cc$")
 add_library(endpoint STATIC ${ENDPOINT_SOURCES})
@@ -16,7 +17,7 @@ endfunction()
 
 add_program(ccgym-sender deploy/endpoint/sender.cc endpoint -static)
 add_program(ccgym-receiver deploy/endpoint/receiver.cc endpoint -static)
-add_program(ccgym-sender-so deploy/endpoint/sender.cc endpoint "-static-libstdc++;-static-libgcc")
+add_program(ccgym-sender-so deploy/endpoint/sender.cc endpoint -static-libstdc++)
 target_compile_definitions(ccgym-sender-so PRIVATE CCGYM_LOADS_LIBRARIES)
 
 # The tunnel needs libsodium and liburing, which training does not: without them, it is left out.

@@ -10,15 +10,20 @@ from pathlib import Path
 from ccgym.deploy import quic
 from ccgym.envs.errors import InputError
 from ccgym.envs.host.host_user import HostUser
+from ccgym.envs.host.memory import OUTSIDE_CODE_MB
 from ccgym.evaluation.schemes import Kind, Scheme
 
 SENDER, RECEIVER = "ccgym-sender", "ccgym-receiver"
 LIBRARY_SENDER = "ccgym-sender-so"
-"""Linked dynamically, because it loads libraries: it needs a C library at least as new as this machine's."""
+"""Linked dynamically, because it loads libraries: it needs a C library at least as new as this
+machine's, and libgcc."""
 _LONGER_S = 3600.0
 """How much longer than needed a program is asked to run if it is cut off anyway."""
 
 WRAPPER_ANSWER_S = 20.0
+
+_LIMITED = ["sh", "-c", f'ulimit -d {OUTSIDE_CODE_MB << 10} 2>/dev/null; exec "$@"', "sh"]
+"""Begins a command that runs code from outside: limits its data in memory, unless a lower limit holds."""
 
 Stage = Callable[[Path], str]
 """Copies a file of ours to where the programs run and returns its path there."""
@@ -137,10 +142,11 @@ def _endpoint(scheme: Scheme, seconds: float, stage: Stage) -> FlowPrograms:
     file = scheme.file
     controller = scheme.controller if file is None else scheme.controller_with(stage(file))
     options = ["--scheme", controller, "--seconds", f"{seconds:g}"]
+    limited = _LIMITED if scheme.kind is Kind.LIBRARY else []
     return FlowPrograms(
         "udp",
         lambda port: [receiver, str(port), "--once"],
-        lambda address, port: [sender, address, str(port), *options],
+        lambda address, port: [*limited, sender, address, str(port), *options],
         ends_itself=True,
     )
 

@@ -16,7 +16,7 @@ import shutil
 import tempfile
 import warnings
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -48,6 +48,7 @@ from .episodes import (
     record_episodes,
     write_episodes,
 )
+from .outside_code import record_in_processes
 from .references import reference_returns
 
 DATASET_ID = "ccgym/flights-v0"
@@ -120,7 +121,7 @@ def make_dataset(
     Args:
         request: what the dataset is made of.
         folder: the dataset's folder, new or with a part of the dataset.
-        workers: number of threads on this machine.
+        workers: number of threads on this machine, or of processes for controllers from outside.
         show: is called with the number of emulators that are done.
         ray_address: address of a Ray cluster to run on instead; the episodes are the same.
 
@@ -137,7 +138,7 @@ def make_dataset(
         _open(request, folder)
         data = folder / "data"
         if not data.exists():
-            _run(request, folder / "flights", show, executor, policies)
+            _run(request, folder / "flights", show, executor, policies, workers)
             _write(request, folder, data)
         shutil.rmtree(folder / "flights", ignore_errors=True)
         return _told(data)
@@ -185,10 +186,24 @@ def _run(
     show: Callable[[int], None],
     executor: Executor,
     policies: dict[Path, bytes],
+    workers: int,
 ) -> None:
     left = [index for index in range(len(request.emulators)) if not _chunk(chunks, index).exists()]
     show(len(request.emulators) - len(left))
+    if any(scheme.has_outside_code for scheme in request.schemes):
+        emulators = {index: request.emulators[index] for index in left}
+        recorded = record_in_processes(emulators, request.schemes, request.seed, workers)
+    else:
+        recorded = _record_in(executor, request, left, policies)
+    for done, (index, episodes) in enumerate(recorded, len(request.emulators) - len(left) + 1):
+        _keep(episodes, _chunk(chunks, index))
+        show(done)
 
+
+def _record_in(
+    executor: Executor, request: Request, left: Sequence[int], policies: dict[Path, bytes]
+) -> Iterator[tuple[int, list[Episode]]]:
+    """Records the episodes of these emulators; yields the emulators' numbers with them as they are ready."""
     waiting, pending = deque(left), dict[Future[list[Episode]], int]()
     try:
         while waiting or pending:
@@ -197,8 +212,7 @@ def _run(
                 job = (request.emulators[index], request.schemes, request.seed, policies)
                 pending[executor.submit(_run_there, *job)] = index
             for future in wait(pending, return_when=FIRST_COMPLETED).done:
-                _keep(future.result(), _chunk(chunks, pending.pop(future)))
-                show(len(request.emulators) - len(waiting) - len(pending))
+                yield pending.pop(future), future.result()
     finally:
         executor.shutdown(cancel_futures=True)
 

@@ -5,6 +5,7 @@ import subprocess
 from pathlib import Path
 
 from ccgym.deploy.new_controller import write_controller
+from ccgym.tests.evaluation.controller_library import build_cpp_library
 
 from .endpoint_programs import PROGRAMS, free_port, receiver, run_sender
 
@@ -44,3 +45,11 @@ def test_the_static_sender_names_the_sender_that_loads_libraries(tmp_path: Path)
     done = run_sender("--check", "--scheme", build(tmp_path))
     assert done.returncode == 2
     assert "loads no library: ccgym-sender-so beside it does" in done.stderr
+
+
+def test_what_a_library_in_cpp_throws_is_one_line(tmp_path: Path) -> None:
+    """Its exceptions come from the machine's shared libgcc."""
+    library, port = build_cpp_library(tmp_path, 'throw std::runtime_error{"oops"};'), free_port()
+    with receiver(port, "--once"):
+        done = run("127.0.0.1", str(port), "--scheme", f"so:{library}", "--seconds", "5")
+    assert (done.returncode, done.stderr) == (1, f"ccgym-sender-so: so:{library}: threw oops\n")

@@ -15,7 +15,8 @@ import pytest
 from ccgym.cli.main import main
 from ccgym.envs.specs.digest import spec_digest
 from ccgym.envs.specs.emulators import select_emulators
-from ccgym.evaluation.dataset.episodes import RAW_FEATURES
+from ccgym.evaluation.dataset import outside_code
+from ccgym.evaluation.dataset.episodes import MOST_SECONDS, RAW_FEATURES
 from ccgym.tests.processes import CCGYM, wait_until
 
 from .test_python_schemes import AIMD, write
@@ -233,3 +234,37 @@ def test_episodes_that_are_damaged_are_named(
     line = capsys.readouterr().err.splitlines()[-1]
     assert "00000.npz" in line
     assert not (out / "data").exists()
+
+
+@pytest.mark.parametrize(
+    ("does", "said"),
+    [
+        ("bytearray(2 << 30)", "MemoryError"),
+        ("__import__('os')._exit(0)", "crashed: exit code 0"),
+        ("__import__('os').kill(__import__('os').getpid(), 11)", "crashed: SIGSEGV"),
+        ("exec('raise KeyboardInterrupt')", "a controller raised KeyboardInterrupt"),
+        ("exec('while True: pass')", "stalled: no end after 1 s"),
+    ],
+)
+def test_what_code_from_outside_does_is_told_and_can_be_mended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], does: str, said: str
+) -> None:
+    if "stalled" in said:
+        monkeypatch.setattr(outside_code, "STALL_S", 1 - MOST_SECONDS)
+    late = AIMD.replace("if ack.lost:", f"if now_ms > 2000: {does}\n        if ack.lost:")
+    scheme = write(tmp_path, late)
+    assert make(tmp_path / "out", schemes=f"{scheme},copa", emulators=EVEN) == 1
+    told = capsys.readouterr().err.splitlines()[-1]
+    assert scheme in told
+    assert said in told
+    assert EVEN in told
+    assert ("its memory limit is 1024 MB" in told) == (said == "MemoryError")
+    assert not (tmp_path / "out" / "data").exists()
+
+
+def test_what_a_controller_prints_is_no_output_of_the_command(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    scheme = write(tmp_path, AIMD.replace("if ack.lost:", "if print('hello') is None and ack.lost:"))
+    assert make(tmp_path / "out", "--json", schemes=scheme, emulators=EVEN) == 0
+    assert json.loads(capfd.readouterr().out)["episodes"] == 1

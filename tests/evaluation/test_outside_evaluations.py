@@ -7,7 +7,7 @@ import pytest
 from ccgym.cli.main import main
 from ccgym.evaluation.sessions import workers
 
-from .controller_library import build_library, on_ack
+from .controller_library import build_cpp_library, build_library, on_ack
 from .test_python_schemes import AIMD, write
 
 pytestmark = pytest.mark.slow
@@ -72,6 +72,14 @@ def test_memory_is_limited_as_for_a_score_and_only_theirs(tmp_path: Path, emulat
     assert failure["scheme"] == "aimd.Aimd"
     assert "MemoryError" in failure["reason"]
     assert "its memory limit is 1024 MB" in failure["reason"]
+
+
+@pytest.mark.programs
+def test_memory_is_limited_in_real_time_as_well(tmp_path: Path, emulators: str) -> None:
+    library = build_cpp_library(tmp_path, "delete[] new char[1024L << 20];")
+    assert evaluate(f"so:{library}", emulators, tmp_path / "out", "--backend", "mahimahi") == 1
+    (failure,) = json.loads((tmp_path / "out" / "summary.json").read_text())["failures"]
+    assert failure["reason"].endswith("thrower.so: threw std::bad_alloc: its memory limit is 1024 MB")
 
 
 def test_a_controller_that_floods_is_told_its_limit_as_well(tmp_path: Path, emulators: str) -> None:

@@ -14,9 +14,10 @@ from ccgym.evaluation.backends.twin_backend import TwinBackend
 from ccgym.evaluation.metrics.results import load_evaluation
 from ccgym.evaluation.metrics.summary import summarise
 from ccgym.evaluation.schemes import select_schemes
-from ccgym.evaluation.sessions import workers
-from ccgym.evaluation.sessions.session import OUT_OF_MEMORY, Plan, failed, open_session, run_session
-from ccgym.evaluation.sessions.workers import _Worker, run_in_workers
+from ccgym.evaluation.sessions import processes, workers
+from ccgym.evaluation.sessions.processes import Worker
+from ccgym.evaluation.sessions.session import OUT_OF_MEMORY, Outcome, Plan, failed, open_session, run_session
+from ccgym.evaluation.sessions.workers import run_in_workers, work_of
 from ccgym.tests.processes import CCGYM, children_of, command_of, wait_until
 from ccgym.tests.signals import blocks_interrupts
 
@@ -39,7 +40,7 @@ def test_figures_of_parallel_workers_are_those_of_a_sequential_session(plan: Pla
 def test_more_workers_start_only_if_the_first_takes_long(
     plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, patience_s: float, several: bool
 ) -> None:
-    monkeypatch.setattr(workers, "PATIENCE_S", patience_s)
+    monkeypatch.setattr(processes, "PATIENCE_S", patience_s)
     monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {0, 1})
     outcomes = run_in_workers(plan, tmp_path, open_session(plan, tmp_path))
     next(outcomes)
@@ -154,12 +155,12 @@ def test_the_reason_of_a_failure_is_one_printable_line(plan: Plan, tmp_path: Pat
 def test_what_fills_the_memory_is_a_failed_run(plan: Plan, tmp_path: Path) -> None:
     flooding = dataclasses.replace(plan, schemes=select_schemes("rate:5000"), seconds=10.0)
     planned = open_session(flooding, tmp_path)[0]
-    worker = _Worker(flooding, tmp_path, round(_free_bytes() / 100e6))  # 100 MB for each
+    worker = Worker(work_of(flooding, tmp_path), round(_free_bytes() / 100e6))  # 100 MB for each
     worker.give(planned)
     worker.connection.poll(60)
-    outcome = worker.outcome()
+    outcome = worker.result()
     worker.end()
-    assert outcome is not None
+    assert isinstance(outcome, Outcome)
     assert outcome.failure == OUT_OF_MEMORY
 
 
