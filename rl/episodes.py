@@ -6,12 +6,11 @@ from functools import partial
 from typing import TypeVar
 
 import numpy as np
-from ccgym.envs.specs.distributions import draw, sources_of
 from ccgym.envs.specs.emulator_spec import EmulatorSpec
 from ccgym.envs.specs.random_emulators import random_emulators
 from ccgym.envs.specs.splits import Split
 from ccgym.training.executors import RayExecutor
-from ccgym.training.tasks.links import links_to_validate_on
+from ccgym.training.tasks.links import links_to_validate_on, own_link
 
 from .actor import Actor, as_actor, make_batch, mean_reward
 from .agent import GroupRelative, initial_policy
@@ -59,8 +58,7 @@ class Episodes:
         generator = np.random.default_rng([self._config.seed, SAMPLING, iteration])
         paths, group_size = self._config.paths, self._config.group_size
         if self._config.links:
-            source = sources_of(self._config.links)[0]
-            specs, references = [draw(source, generator) for _ in range(paths)], None
+            specs, references = [own_link(self._config.links, generator) for _ in range(paths)], None
         else:
             sampled = np.resize(generator.permutation(len(self._specs)), paths).tolist()
             specs = [self._specs[number] for number in sampled]
@@ -85,8 +83,9 @@ def try_out(config: RlConfig, shape: Shape, specs: Sequence[EmulatorSpec]) -> No
         InputError: the user's reward, features or links raise an exception, or give wrong values.
     """
     reward = "power" if config.reward == "log_power" else config.reward
-    given = [draw(sources_of(config.links)[0], np.random.default_rng(0))] if config.links else specs[:1]
-    envs = make_batch(shape, reward, given, flows=_TRIED_FLOWS, steps=_TRIED_STEPS)
+    if config.links:
+        specs = [own_link(config.links, np.random.default_rng(0))]
+    envs = make_batch(shape, reward, specs[:1], flows=_TRIED_FLOWS, steps=_TRIED_STEPS)
     mean_reward(envs, lambda _: np.zeros_like(envs.action_space.sample()), _TRIED_STEPS, seed=0)
 
 

@@ -90,22 +90,27 @@ def emulator_of(options: Any) -> Emulators | None:
     return emulator
 
 
-def draw(source: Source, generator: np.random.Generator) -> EmulatorSpec:
+def draw(source: Source, generator: np.random.Generator, key: str = "emulator") -> EmulatorSpec:
     """Draws the emulator of an episode.
+
+    Args:
+        source: what it is drawn from.
+        generator: draws it.
+        key: what the user gave the distribution as, for messages.
 
     Raises:
         InputError: a distribution raises an exception, or returns something else.
     """
     if isinstance(source, EmulatorSpec):
         return source
-    with telling("emulator: the distribution"):
-        drawn = _drawn(source, generator)
+    with telling(f"{key}: the distribution"):
+        drawn = _drawn(source, generator, key)
     if not isinstance(drawn, EmulatorSpec):
-        raise InputError(f"emulator: the distribution gave {excerpt(drawn)!r}, should give an EmulatorSpec")
+        raise InputError(f"{key}: the distribution gave {excerpt(drawn)!r}, should give an EmulatorSpec")
     return drawn
 
 
-def _drawn(source: Draw, generator: np.random.Generator) -> object:
+def _drawn(source: Draw, generator: np.random.Generator, key: str) -> object:
     """Calls a distribution. Raises InputError if the spec that it makes is invalid."""
     kinds = {kind.__name__: kind for kind in SpecModel.__subclasses__()}
     try:
@@ -114,7 +119,7 @@ def _drawn(source: Draw, generator: np.random.Generator) -> object:
         if error.title not in kinds:
             raise
         mistake = first_mistake(error, kinds[error.title])
-        raise InputError(f"emulator: the distribution: {error.title}: {mistake}") from error
+        raise InputError(f"{key}: the distribution: {error.title}: {mistake}") from error
 
 
 def _selected(selection: str) -> list[Source]:

@@ -121,7 +121,7 @@ def select_emulators(selection: str) -> list[NamedEmulator]:
         for emulator in _find(item):
             if selected.setdefault(emulator.label, emulator) != emulator:
                 raise InputError(f"{item}: another {emulator.label} is already selected; rename one of them")
-            _check_traces(emulator)
+            check_traces(emulator)
     return list(selected.values())
 
 
@@ -172,13 +172,14 @@ def _random_group(item: str) -> list[NamedEmulator]:
 def _has_traces(emulator: NamedEmulator) -> bool:
     """Whether all traces of the emulator, if it has any, are on this machine."""
     try:
-        _check_traces(emulator)
+        check_traces(emulator)
     except InputError:
         return False
     return True
 
 
-def _check_traces(emulator: NamedEmulator) -> None:
+def check_traces(emulator: NamedEmulator) -> None:
+    """Raises InputError if a trace of the emulator cannot be read."""
     for direction in ("uplink", "downlink"):
         link: LinkSpec = getattr(emulator.spec, direction)
         if link.trace is not None:

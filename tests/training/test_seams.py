@@ -217,6 +217,12 @@ def slow(rng):
 
 def old(rng):
     return rng.randint(3)
+
+def gone(rng):
+    return EmulatorSpec(name="gone", delay_ms=5, uplink=LinkSpec(trace="gone.up"))
+
+def dead(rng):
+    return EmulatorSpec(name="dead", delay_ms=5, uplink=LinkSpec(rate_mbps=5, loss=1))
 """
 
 TINY = """
@@ -435,7 +441,9 @@ def test_what_ppo_cannot_do_is_one_line(
         ("network=nets:OutputsOnly", "step gave a Tensor, should give a tuple of outputs (flows, outputs)"),
         ("network=nets:Undefined", "step gave NaN or infinity, should give finite numbers"),
         ("oracle=right:divides", "oracle: right:divides raised ZeroDivisionError"),
-        ("links=paths:old", "the distribution raised AttributeError"),
+        ("links=paths:gone", "links: gone: uplink.trace: "),
+        ("links=paths:dead", "dead: uplink.loss is 1: nothing comes through"),
+        ("links=paths:old", "links: the distribution raised AttributeError"),
         ("reward=worth:misspelt", "reward: raised KeyError: 'rtt_ms' (worth.py, line 5)"),
         ("reward=worth:ends", "reward: raised SystemExit:  (worth.py, line 11)"),
         ("reward=script:worth", "reward: importing script raised SystemExit: 0"),

@@ -3,11 +3,20 @@
 from collections.abc import Iterable
 from functools import cache
 
+import numpy as np
 from ccgym.agents.seen_links import SeenLinks
 from ccgym.envs.errors import InputError
 from ccgym.envs.specs.digest import drawn_digest, spec_digest
-from ccgym.envs.specs.emulators import EmulatorSpec, NamedEmulator, emulator_groups, select_emulators
+from ccgym.envs.specs.distributions import draw, sources_of
+from ccgym.envs.specs.emulators import (
+    EmulatorSpec,
+    NamedEmulator,
+    check_traces,
+    emulator_groups,
+    select_emulators,
+)
 from ccgym.envs.specs.splits import Split
+from ccgym.oracle.window import refuse_dead
 from ccgym.training.config import RunConfig
 
 
@@ -31,6 +40,19 @@ def links_to_validate_on(key: str, selection: str) -> list[NamedEmulator]:
         InputError: one is unknown, or belongs to the split `test`.
     """
     return _links(key, selection, {Split.TRAIN, Split.VALIDATION})
+
+
+def own_link(links: str, generator: np.random.Generator) -> EmulatorSpec:
+    """A draw from the distribution of one's own that the key `links` names.
+
+    Raises:
+        InputError: the distribution fails, or gives no link, or one that loses everything, or one whose trace
+            cannot be read.
+    """
+    spec = draw(sources_of(links)[0], generator, "links")
+    refuse_dead(spec)
+    check_traces(NamedEmulator(f"links: {spec.name}", spec))
+    return spec
 
 
 def seen_links(train: Iterable[EmulatorSpec], validation: Iterable[EmulatorSpec]) -> SeenLinks:

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from ccgym.envs.specs.distributions import draw, sources_of
 from ccgym.envs.specs.emulators import EmulatorSpec
 from ccgym.envs.specs.random_emulators import random_emulators
 from ccgym.envs.specs.splits import Split
@@ -17,6 +16,7 @@ from ccgym.training.config import HostJitter, TrainingConfig
 from ccgym.training.experts import expert_windows
 
 from .fading import fading_emulators
+from .links import own_link
 
 VARIATION = 0
 SAMPLING = 1
@@ -133,10 +133,10 @@ def _random_links(config: TrainingConfig, count: int, split: Split) -> list[Emul
     """Random ones of a split, or `count` draws from the distribution that the configuration names."""
     if not config.links:
         return random_emulators(count, config.seed, split)
-    source = sources_of(config.links)[0]
     stream = list(Split).index(split)
     return [
-        draw(source, np.random.default_rng([config.seed, LINKS, stream, index])) for index in range(count)
+        own_link(config.links, np.random.default_rng([config.seed, LINKS, stream, index]))
+        for index in range(count)
     ]
 
 
