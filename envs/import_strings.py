@@ -75,17 +75,16 @@ def place(error: BaseException) -> str:
 def _load_module(where: str, what: str) -> ModuleType:
     is_file = where.endswith(".py")
     source = read_bytes(Path(where), what, MOST_TEXT_BYTES) if is_file else b""
+    here = str(Path.cwd())
+    if here not in sys.path:
+        # Last, so that what is installed goes first; for good, as its own imports may come later.
+        sys.path.append(here)
     try:
-        if is_file:
-            return _run_file(absolute(Path(where)), source)
-        here = str(Path.cwd())
-        if here not in sys.path:
-            # Last, so that what is installed goes first; for good, as its own imports may come later.
-            sys.path.append(here)
-        return importlib.import_module(where)
+        return _run_file(absolute(Path(where)), source) if is_file else importlib.import_module(where)
     except ModuleNotFoundError as error:
-        hint = "" if is_file else "; it is looked for here and where PYTHONPATH says"
-        raise InputError(f"{what}: {excerpt(where)}: {error}{hint}") from error
+        raise InputError(
+            f"{what}: {excerpt(where)}: {error}; it is looked for here and where PYTHONPATH says"
+        ) from error
     except _NOT_OF_USERS:
         raise
     except BaseException as error:

@@ -252,6 +252,18 @@ def test_a_module_is_found_in_the_folder_one_is_in(tmp_path: Path, monkeypatch: 
         select_schemes("python:nowhere.aimd:Aimd")
 
 
+def test_a_file_imports_modules_of_the_folder_one_is_in(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    beside = "ours_" + tmp_path.name.strip("_")
+    (tmp_path / f"{beside}.py").write_text("START = 10.0\n")
+    scheme = write(tmp_path, f"import {beside}\n" + AIMD.replace("10.0", f"{beside}.START"))
+    with pytest.raises(InputError, match=f"No module named '{beside}'; it is looked for here and"):
+        select_schemes(scheme)
+    monkeypatch.chdir(tmp_path)
+    assert select_schemes(scheme)
+
+
 def test_a_method_of_ones_own_may_be_named_as_it_likes(tmp_path: Path) -> None:
     halves = (
         "def on_loss(self):\n        self.cwnd_packets = max(2.0, self.cwnd_packets / 2)\n    def on_timeout"
