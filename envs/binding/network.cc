@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <tuple>
@@ -45,8 +46,10 @@ ScheduleHandle varying(const StepFunction& rate_mbps, bool poisson, uint64_t see
                             seed, timing_of(exact))};
 }
 
+constexpr double kMaxDelayMs = 1e12;  // nanoseconds of more do not fit beside the times of a run
+
 [[noreturn]] void refuse(const char* what, double value, const char* wanted) {
-  throw std::invalid_argument(std::string{what} + " " + std::to_string(value) + " is not " + wanted);
+  throw std::invalid_argument((std::ostringstream{} << what << " " << value << " is not " << wanted).str());
 }
 
 using Times = nb::ndarray<const int64_t, nb::numpy, nb::ndim<1>, nb::c_contig>;
@@ -66,6 +69,11 @@ double checked_share(const char* what, double share) {
 double checked_size(const char* what, double value) {
   if (!(value >= 0 && std::isfinite(value))) refuse(what, value, "finite and at least 0");
   return value;
+}
+
+double checked_delay(const char* what, double delay_ms) {
+  if (!(delay_ms >= 0 && delay_ms <= kMaxDelayMs)) refuse(what, delay_ms, "within 0 and 1e12");
+  return delay_ms;
 }
 
 double checked_end(const char* what, double start, double stop) {
@@ -88,14 +96,14 @@ PathSpec make_path(double delay_ms, const LinkSpec& uplink, const LinkSpec& down
   const bool continuous = timing == "continuous";
   if (!continuous && timing != "mahimahi")
     throw std::invalid_argument("unknown timing '" + timing + "': known are mahimahi, continuous");
-  checked_size("delay_ms", delay_ms);
+  checked_delay("delay_ms", delay_ms);
   if (!continuous && delay_ms != std::floor(delay_ms))
     refuse("delay_ms", delay_ms, "whole, which mahimahi's timing needs");
   return {.delay_ms = delay_ms,
           .uplink = uplink,
           .downlink = downlink,
           .stall_probability = checked_share("stall_probability", stall_probability),
-          .stall_max_ms = checked_size("stall_max_ms", stall_max_ms),
+          .stall_max_ms = checked_delay("stall_max_ms", stall_max_ms),
           .timing = continuous ? Timing::continuous : Timing::mahimahi,
           .nesting = nesting.empty() ? kDefaultNesting : make_nesting(nesting),
           .varying_delay_ms =
@@ -152,7 +160,7 @@ TrafficSpec make_traffic(int64_t bytes, double mean_on_s, double mean_off_s,
 FlowSpec make_flow(const std::string& scheme, double start_s, double stop_s, double extra_delay_ms,
                    const TrafficSpec& traffic) {
   return {scheme, checked_size("start_s", start_s), checked_end("stop_s", start_s, stop_s),
-          checked_size("extra_delay_ms", extra_delay_ms), traffic};
+          checked_delay("extra_delay_ms", extra_delay_ms), traffic};
 }
 
 // Of a pickled flow; times in nanoseconds.

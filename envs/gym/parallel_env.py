@@ -21,6 +21,8 @@ from .rewards import VECTOR, Info, Reward
 Observations = dict[str, NDArray[np.float32]]
 Infos = dict[str, dict[str, Any]]
 
+MOST_FLOWS = 10_000
+"""As many as the twin takes on a path."""
 _OF_PETTINGZOOS_TEST = {"options": 1}
 """Which every environment has to take."""
 
@@ -258,6 +260,8 @@ class PathParallelEnv(ParallelEnv, EzPickle):  # type: ignore[misc]  # PettingZo
 def _shared(flows: Any) -> list[Flow]:
     """Those that share the path, of which one or more learn."""
     if _is_count(flows):
+        if flows > MOST_FLOWS:
+            raise InputError(f"flows: {flows}: a path has at most {MOST_FLOWS}")
         return [Flow() for _ in range(flows)]
     if not isinstance(flows, Sequence) or not all(isinstance(flow, Flow) for flow in flows):
         raise InputError(

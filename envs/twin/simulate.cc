@@ -5,6 +5,7 @@
 #include <limits>
 #include <memory>
 #include <span>
+#include <sstream>
 #include <stdexcept>
 
 #include "agents/controllers/fixed_window.hh"
@@ -163,6 +164,9 @@ std::vector<FlowRecord> record(const RunSettings& run, const Controllers& contro
 
 std::vector<FlowRecord> simulate(const PathSpec& path, std::string_view scheme, double seconds, uint64_t seed,
                                  Log log) {
+  if (!(seconds >= 0 && seconds <= kMaxSeconds))
+    throw std::invalid_argument(
+        (std::ostringstream{} << "a run of " << seconds << " s: 0 to 1e9 would be right").str());
   std::vector<FlowSpec> flows = flows_of(path);
   for (FlowSpec& flow : flows) {
     if (flow.scheme.empty()) flow.scheme = scheme;

@@ -5,6 +5,7 @@
 #include <functional>
 #include <numbers>
 #include <numeric>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -25,7 +26,7 @@ constexpr double kMaxSteps = 1e7;
 
 void require(bool holds, const char* what, double value, const char* wanted) {
   if (!holds)
-    throw std::invalid_argument(std::string{what} + " " + std::to_string(value) + " is not " + wanted);
+    throw std::invalid_argument((std::ostringstream{} << what << " " << value << " is not " << wanted).str());
 }
 
 void require_period(double period_ms, double step_ms) {

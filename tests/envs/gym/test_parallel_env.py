@@ -217,6 +217,7 @@ def test_flows_share_the_link_as_their_windows() -> None:
             for flows in (0, True, 2.0, None, "cubic", ["cubic"], {"cubic": 1})
         ),
         ({"flows": [Flow("reno")]}, "flows: none learns; give one Flow() or more without a scheme"),
+        ({"flows": 10**12}, "flows: 1000000000000: a path has at most 10000"),
         ({"flows": []}, "flows: none learns; give one Flow() or more without a scheme"),
         *(
             ({"max_steps": steps}, f"max_steps: {steps} is not a whole number of at least 1")

@@ -1,5 +1,7 @@
 """Several flows on one path of the twin, as Python sees them."""
 
+import math
+import re
 from typing import Any
 
 import numpy as np
@@ -95,3 +97,20 @@ def test_learners_share_a_path_with_a_scheme() -> None:
         batch.step(np.full((6, 1), 2, dtype=np.float32), observations, telemetry)
     assert seen == set(_core.FLOW_STATES)
     np.testing.assert_array_equal(telemetry[::2], telemetry[[0, 0, 0]])
+
+
+@pytest.mark.parametrize("delay_ms", [-1.0, 1e13, 1e300, math.nan, math.inf])
+def test_a_delay_whose_nanoseconds_do_not_fit_is_refused(delay_ms: float) -> None:
+    link = _core.Link(_core.Schedule.constant(12))
+    told = re.escape(f"delay_ms {delay_ms:g} is not within 0 and 1e12")
+    with pytest.raises(ValueError, match=told):
+        _core.Path(delay_ms, link, link)
+    with pytest.raises(ValueError, match=told):
+        _core.Flow("cubic", extra_delay_ms=delay_ms)
+
+
+@pytest.mark.parametrize("seconds", [-1.0, 1e10, 1e300, math.nan, math.inf])
+def test_a_run_whose_nanoseconds_do_not_fit_is_refused(seconds: float) -> None:
+    link = _core.Link(_core.Schedule.constant(12))
+    with pytest.raises(ValueError, match=re.escape(f"a run of {seconds:g} s: 0 to 1e9 would be right")):
+        _core.simulate(_core.Path(10, link, link), "cubic", seconds=seconds, seed=1)
