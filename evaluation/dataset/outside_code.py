@@ -1,5 +1,6 @@
 """Episodes of controllers from outside, recorded in worker processes: what one does ends no other work."""
 
+import os
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 
@@ -28,7 +29,8 @@ def record_in_processes(
     work = Work(_begin, (seed,), MOST_SECONDS + STALL_S)
     jobs = [(*emulator, *scheme) for emulator in emulators.items() for scheme in enumerate(schemes)]
     recorded = {index: dict[int, Episode]() for index in emulators}
-    for (index, emulator, number, scheme), episode in run_in_processes(work, jobs, workers):
+    most_workers = min(workers, len(os.sched_getaffinity(0)))  # a process takes more memory than a thread
+    for (index, emulator, number, scheme), episode in run_in_processes(work, jobs, most_workers):
         if isinstance(episode, OutsideError):
             raise episode
         if isinstance(episode, Lost):
