@@ -26,6 +26,8 @@ ACTIVATIONS: dict[str, type[torch.nn.Module]] = {
 KNOWN_LAYERS = (*SIZED, *ACTIVATIONS)
 """Layers with PyTorch's default arguments; lstm and gru have one layer and one direction."""
 
+MOST_LAYERS, MOST_UNITS = 64, 4096
+"""Of a policy file."""
 AGREEMENT = 1e-5
 _TRIED_STEPS, _TRIED_FLOWS = 8, 16
 _FAR = (10.0, 1e3, 1e5)
@@ -118,6 +120,8 @@ def as_stack(network: torch.nn.Module, inputs: int) -> StackPolicy:
     plan = [_described(layer) for layer in layers]
     if not plan:
         raise _unknown("it has none")
+    if len(plan) > MOST_LAYERS or any(layer.get("units", 1) > MOST_UNITS for layer in plan):
+        raise _unknown(f"it has more than {MOST_LAYERS} layers, or than {MOST_UNITS} units in one")
     _check_parameters(network, layers)
     stack = StackPolicy(inputs, plan)
     for ours, theirs in zip(stack.layers, layers, strict=True):

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal, Self
 
-from ccgym.training.config import MOST_UNITS, NativeOrOwn, RunConfig, Units
+from ccgym.training.config import MOST_LAYERS, MOST_UNITS, NativeOrOwn, RunConfig, Units
 from pydantic import Field, model_validator
 
 
@@ -80,6 +80,8 @@ class RlConfig(RunConfig):
         layers = [self.hidden] if isinstance(self.hidden, int) else self.hidden or []
         if not all(1 <= units <= MOST_UNITS for units in layers):
             raise ValueError(f"hidden ({self.hidden}) must be 1 to {MOST_UNITS} units per layer")
+        if len(layers) > MOST_LAYERS:
+            raise ValueError(f"hidden ({self.hidden}) must be at most {MOST_LAYERS} layers")
         if self.features == "indigo" and self.actions not in (None, "indigo"):
             raise ValueError(f"features indigo hold the last of indigo's actions, not of {self.actions}")
         return self

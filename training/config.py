@@ -20,8 +20,8 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 FLOAT_BYTES = 4
 _OWN_CODE = ("features", "network", "oracle", "links", "reward")
 """Keys that may name code of the user's own as `my.module:NAME`."""
-MOST_UNITS = 4096
-"""Of a layer: the most that a policy file may have."""
+MOST_UNITS, MOST_LAYERS = 4096, 16
+"""Of a layer, and hidden ones: the most that a policy file may have."""
 Units = Annotated[int, Field(gt=0, le=MOST_UNITS)]
 
 
@@ -131,7 +131,7 @@ class TrainingConfig(RunConfig):
     """Your own oracle instead of ours, for flows that are alone: `my.module:NAME` of a function."""
     links: Annotated[str, NativeOrOwn("")] = ""
     """Your own distribution of the random emulators: `my.module:NAME`; empty: `random:train`."""
-    hidden: tuple[Units, ...] = Field(min_length=1)
+    hidden: tuple[Units, ...] = Field(min_length=1, max_length=MOST_LAYERS)
     """Units of each hidden layer; an LSTM has one."""
     preferences: tuple[Annotated[float, Field(ge=0, le=1)], Annotated[float, Field(ge=0, le=1)]] = (0.5, 0.5)
     """Range of the trained preferences, low delay (0) to full throughput (1); one is drawn per rollout."""
@@ -264,7 +264,7 @@ def load_config(file: Path, overrides: dict[str, Any], kind: type[Config]) -> Co
         return kind.model_validate(content | overrides)
     except ValidationError as error:
         mistake = first_mistake(error, kind)
-        key = mistake.partition(":")[0].partition(".")[0]
+        key = re.split(r"[^\w]", mistake, maxsplit=1)[0]
         raise InputError(mistake if key in overrides else f"{file}: {mistake}") from None
 
 

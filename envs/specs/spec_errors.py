@@ -45,9 +45,17 @@ def _sentence(details: ErrorDetails, model: type[BaseModel]) -> str:
             return one_line(str(details["ctx"]["error"]), MOST_SENTENCE_CHARACTERS)
         case "literal_error":
             return f"{_given(details)} is not one of {details['ctx']['expected']}"
+        case "too_long":
+            return f"{_given(details)} {_length(details)} {details['ctx']['max_length']} at most"
+        case "too_short":
+            return f"{_given(details)} {_length(details)} {details['ctx']['min_length']} or more"
         case kind if kind in _EXPECTED:
             return f"{_given(details)} is not {_EXPECTED[kind]}"
     return f"{_given(details)}: {details['msg'][0].lower()}{details['msg'][1:]}"
+
+
+def _length(details: ErrorDetails) -> str:
+    return f"has {details['ctx']['actual_length']} items, should have"
 
 
 def _unknown(key: str, known: list[str]) -> str:

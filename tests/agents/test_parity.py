@@ -330,6 +330,22 @@ class Frozen(Plain):
         self.inner.bias.requires_grad_(False)
 
 
+class Deep(torch.nn.Sequential):
+    def __init__(self) -> None:
+        super().__init__(*(torch.nn.Linear(4, 4) for _ in range(65)))
+
+    def initial_state(self, _: int) -> tuple[()]:
+        return ()
+
+    def step(self, observation: torch.Tensor, state: tuple[()]) -> tuple[torch.Tensor, tuple[()]]:
+        return self(observation), state
+
+
+class Wide(Deep):
+    def __init__(self) -> None:
+        torch.nn.Sequential.__init__(self, torch.nn.Linear(4, 4097), torch.nn.Linear(4097, 4))
+
+
 class Twice(Residual):
     def __init__(self) -> None:
         super().__init__()
@@ -383,11 +399,13 @@ def test_a_module_of_recurrent_cells_is_recognised_as_a_stack(kind: Any, seed: i
         (Clamping, "something else than to pass them"),
         (ClampingOne, "something else than to pass them"),
         (Frozen, "some of its parameters are frozen"),
+        (Deep, "more than 64 layers"),
+        (Wide, "more than 64 layers, or than 4096 units in one"),
         (Twice, "layers share their parameters"),
         (Scaled, "parameters beside those of its layers"),
     ],
 )
-def test_what_is_no_stack_is_refused_with_what_is_known(network: type[Residual], why: str) -> None:
+def test_what_is_no_stack_is_refused_with_what_is_known(network: type[torch.nn.Module], why: str) -> None:
     with pytest.raises(UnknownLayersError, match=why) as caught:
         as_stack(network(), 4)
     assert "known are linear, lstm, gru, layer_norm, tanh, sigmoid, relu" in str(caught.value)

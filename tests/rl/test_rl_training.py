@@ -206,6 +206,7 @@ def test_an_actor_tells_of_a_network_that_raises_or_gives_no_numbers() -> None:
     ("options", "message"),
     [
         ({"hidden": 8}, "must be a list, units per layer for algo ppo"),
+        ({"hidden": [4] * 17}, "must be at most 16 layers"),
         ({"algo": "recurrent-ppo"}, "must be a number of units for algo recurrent-ppo"),
         ({"features": "indigo"}, "features indigo hold the last of indigo's actions, not of rate"),
         ({"hidden": None}, "hidden is missing, and there is no init"),

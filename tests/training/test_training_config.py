@@ -40,6 +40,10 @@ def test_saved_config_loads_again(tiny_config: TinyConfig, tmp_path: Path) -> No
         ("name: ../elsewhere", "name: '../elsewhere' is no name of letters"),
         ("name: ''", "name: '' is no name of letters"),
         ("hidden: [5000]", "hidden.0: "),
+        (
+            "hidden: [4,4,4,4,4,4,4,4,4,4,4,4,4,4,4,4,4]",
+            "hidden: [4, 4, 4, 4, 4, 4, ...] has 17 items",
+        ),
         ("actions: guess", "actions: 'guess' is not one of"),
         ("features: scent", "features: 'scent' is unknown; known are indigo"),
         ("sequence_steps: 7", "sequence_steps (7) must divide episode_steps"),
@@ -59,6 +63,8 @@ def test_mistake_is_told_in_one_line(change: str, message: str, tmp_path: Path) 
 def test_a_mistake_in_what_overrides_a_file_is_not_told_of_the_file() -> None:
     with pytest.raises(InputError, match=r"^hidden\.0: 0"):
         load_config(config_file("indigo2"), {"hidden": [0]}, TrainingConfig)
+    with pytest.raises(InputError, match=r"^hidden \(\[4, 4\]\) must have one entry for an lstm"):
+        load_config(config_file("indigo2"), {"hidden": [4, 4]}, TrainingConfig)
 
 
 def test_missing_config_names_those_that_come_along(tmp_path: Path) -> None:
