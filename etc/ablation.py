@@ -84,7 +84,9 @@ CUTS: Mapping[str, Cut] = {
         "companion.cc", "link_share_.share() > kAloneShare", "link_share_.share() > 1e9"
     ),
     "doubts where a queue is unsteady": Cut("queue_steadiness.cc", "kUnsteady = 0.36;", "kUnsteady = 0;"),
-    "doubt that others have gone": Cut("others.cc", "doubted_round_trips_ = kSoon;", "doubted_round_trips_ = 0;"),
+    "doubt that others have gone": Cut(
+        "others.cc", "doubted_round_trips_ = kSoon;", "doubted_round_trips_ = 0;"
+    ),
     "times for the next time that others show": Cut(
         "others.cc", "kMostPatience = 320;", "kMostPatience = 20;"
     ),
