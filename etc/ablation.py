@@ -79,6 +79,10 @@ CUTS: Mapping[str, Cut] = {
     "wishes before the bound": Cut("shared_queue.cc", "kLeastPart = 0.85;", "kLeastPart = 0;"),
     "small shares of short paths": Cut("shared_queue.cc", "kMostBeyond = 1.5;", "kMostBeyond = 1e9;"),
     "room for a host that stalls": Cut("shared_queue.cc", "+ return_jitter)", "+ 0 * return_jitter)"),
+    "room for a tick of the link's clock": Cut(
+        "shared_queue.cc", "kShortRoundTrip ? kClock : Time{}", "Time{} ? kClock : Time{}"
+    ),
+    "the first tick of trains": Cut("link_share.cc", "kMissingTick = 0.5;", "kMissingTick = 0;"),
     "forgetting others without a queue": Cut("others.hh", "Patience = 20;", "Patience = 1'000'000'000;"),
     "forgetting others with the link for itself": Cut(
         "companion.cc", "link_share_.share() > kAloneShare", "link_share_.share() > 1e9"

@@ -98,7 +98,6 @@ void BaseRttProbe::begin(Time now, const RttStats& rtt, double cwnd_packets, dou
   const bool drains = is_least || !random_.chance(observed_share);
   phase_ = drains ? Phase::draining : Phase::observing;
   before_ = {.cwnd_packets = cwnd_packets,
-             .released_packets = drains ? std::max(0.0, cwnd_packets - drained_cwnd_packets_) : 0,
              .smoothed_rtt = rtt.smoothed,
              .queueing = rtt.smoothed - rtt.min,
              .ours = drains};

@@ -23,13 +23,12 @@ namespace ccgym {
 
 // What a probe has shown. In a probe the flow either drains the queue or only observes it.
 struct ProbeResult {
-  double cwnd_packets{0};      // before the probe
-  double released_packets{0};  // of those, which this flow kept back while it drained
-  Time smoothed_rtt{};         // before the probe
-  Time queueing{};             // before the probe: smoothed RTT less min RTT
-  double left{0};       // share of the queue that is left: little if it was ours, or others drained too
-  bool detected{true};  // the queue was long enough to see it fall; always true of our own drains
-  bool ours{true};      // this flow drained; false: it only observed
+  double cwnd_packets{0};  // before the probe
+  Time smoothed_rtt{};     // before the probe
+  Time queueing{};         // before the probe: smoothed RTT less min RTT
+  double left{0};          // share of the queue that is left: little if it was ours, or others drained too
+  bool detected{true};     // the queue was long enough to see it fall; always true of our own drains
+  bool ours{true};         // this flow drained; false: it only observed
 };
 
 // How much a drain is worth to the flow: each one costs throughput.

@@ -44,15 +44,14 @@ constexpr double kEmptyingShare = 0.3;
 constexpr double kUndrained = 0.85;
 constexpr int kEnoughUndrained = 3;
 
-// Others have drained as well if the queue fell by more than this many times what the flow itself kept back;
-// then nobody is presumed to be a rival any more. Without this rule the flows of a large group, which step
-// back one after the other, took each other for rivals by their shares for as long as they watched: on 100
-// links the queue of 2 to 16 flows was 25 times one flow's; with the rule it is 12 times. When the fall was
-// compared with the flow's whole window, flows with a large share never saw it: on 100 other links the queue
-// was 13.2 times one flow's instead of 10.8 times, and groups that had just begun had a Jain's index of 0.944
-// instead of 0.950. The price: a Cubic's reduction during a drain counts as a drain, too, so beside a Cubic a
-// flow has 31 % of its first seconds 10 to 25 instead of 36 %, and 42 % of the half minute after instead of
-// 44 % (80 links).
+// Others have drained as well if the queue fell by more than this many times the flow's own packets; then
+// nobody is presumed to be a rival any more. Without this rule the flows of a large group, which step back
+// one after the other, took each other for rivals by their shares for as long as they watched: on 100 links
+// the queue of 2 to 16 flows was 25 times one flow's; with the rule it is 12 times. A Cubic's reduction
+// during a drain must not look the same: if the fall is compared with what the flow itself kept back, not
+// with its whole window, groups gain nothing that 210 links could show, and beside a Cubic that began 5 s
+// before (120 links) a flow has 32 % of its seconds 10 to 25 instead of 35 %, and 42 % of the half minute
+// after instead of 44 %.
 constexpr double kMoreThanOwn = 1.5;
 
 constexpr double kPresumedShare = 0.35;  // a new flow with more of the link presumes no rival
@@ -83,11 +82,10 @@ bool starves_behind_queue(const ProbeResult& result, const LinkShare& link_share
   return result.queueing > kVeryLongQueue && has_little;
 }
 
-// The queue fell by more than this flow kept back: others have drained it as well. A packet more or less may
-// come from the link's clock.
+// The queue fell by more than all packets of this flow can have been: others have drained it as well.
 bool others_drained(const ProbeResult& result, const LinkShare& link_share) {
   const double gone_packets = (1 - result.left) * in_ms(result.queueing) * link_share.link_packets_per_ms();
-  return gone_packets > kMoreThanOwn * std::max(1.0, result.released_packets);
+  return gone_packets > kMoreThanOwn * result.cwnd_packets;
 }
 
 // If the flow has no more, the queue is its own. Without this rule, beside a sender of constant rate, which

@@ -41,6 +41,12 @@ constexpr double kClockMs = 1;
 constexpr double kOddRemembered = 0.8;
 constexpr double kOddByChance = 1;
 
+// A link with a clock sends a batch of packets at each tick. In a queue, a train begins anywhere in a batch.
+// A train that meets no queue fills the first one, and takes half a tick less in the mean than the link needs
+// for it. Without this correction a lone flow took a Poisson link of 121 Mbit/s and 8 ms for one of 180
+// Mbit/s, of which it had 50 %, and 600 random links have 0.002 (0.000 to 0.003) less mean log power.
+constexpr double kMissingTick = 0.5;
+
 constexpr Time kAtOnce = std::chrono::microseconds{500};  // a driver sends a train within this time
 
 bool is_odd(double took_ms, double expected_ms) {
@@ -124,11 +130,24 @@ bool LinkShare::send(Time now, double cwnd_packets, double inflight_packets) {
 void LinkShare::note_arrivals(Time now, const AckEvent& ack) {
   for (const AckedPacket& packet : ack.acked) {
     if (!of_train(packet)) continue;
-    if (train_.packets == 0) train_.first_arrival = packet.arrived_at(now);
-    train_.last_arrival = packet.arrived_at(now);
-    ++train_.packets;
+    if (train_.packets == 0) train_.met_queue = now - packet.sent_at - ack.rtt.min > kStandingQueue;
+    train_.add(packet.arrived_at(now));
   }
   if (ack.newest().sent_at > train_.sent_at + kAtOnce) close_train(now, ack);
+}
+
+void LinkShare::Train::add(Time arrival) {
+  if (packets == 0) first_arrival = arrival;
+  if (packets == 0 || arrival != last_arrival) ++arrivals;
+  last_arrival = arrival;
+  ++packets;
+}
+
+double LinkShare::Train::took_ms() const {
+  const double between_ms = in_ms(last_arrival - first_arrival);
+  if (met_queue) return between_ms;
+  const double tick_ms = arrivals > 1 ? between_ms / (arrivals - 1) : kClockMs;
+  return between_ms + kMissingTick * tick_ms * (1 - arrivals / static_cast<double>(packets));
 }
 
 void LinkShare::close_train(Time now, const AckEvent& ack) {
@@ -145,7 +164,7 @@ void LinkShare::close_train(Time now, const AckEvent& ack) {
 
 void LinkShare::note_train() {
   const double packets = train_.packets - 1;
-  const double took_ms = in_ms(train_.last_arrival - train_.first_arrival);
+  const double took_ms = train_.took_ms();
   if (const double known = link_packets_per_ms(); known > 0)
     odd_trains_ = kOddRemembered * odd_trains_ + (is_odd(took_ms, packets / known) ? 1 : 0);
   link_.add(packets, took_ms, kLinkRemembered);

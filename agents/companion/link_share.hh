@@ -42,8 +42,13 @@ class LinkShare {
   struct Train {
     Time sent_at{};
     int packets{0};
+    int arrivals{0};  // at so many different times
+    bool met_queue{false};
     Time first_arrival{};
     Time last_arrival{};
+
+    void add(Time arrival);
+    [[nodiscard]] double took_ms() const;
   };
   struct RateEstimate {  // older packets and times count less
     double packets{0};

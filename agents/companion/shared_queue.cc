@@ -1,6 +1,7 @@
 #include "agents/companion/shared_queue.hh"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 
 namespace ccgym {
@@ -43,6 +44,15 @@ constexpr double kEnoughShare = 0.4;
 // round trip, would lose 0.009 on 100 links.
 constexpr Time kShortRoundTrip = std::chrono::milliseconds{25};
 constexpr double kMostBeyond = 1.5;
+
+// And there a link with a clock stands idle in some ticks if the queue holds less than a tick of packets: a
+// lone flow that takes itself for one of several, because a Poisson link's queue falls by itself, then
+// measures a share that keeps it so. Without this room such a flow had 105 Mbit/s of 121 instead of 120, and
+// mean log power on 600 random links is 0.0014 lower. On long paths the room would be Copa's loss: beside it
+// a flow had 63 % of 54 links with round trips of 120 to 240 ms instead of 58 %.
+constexpr Time kClock = std::chrono::milliseconds{1};
+
+Time clock_room(const RttStats& rtt) { return rtt.smoothed < kShortRoundTrip ? kClock : Time{}; }
 
 // The part of the difference that the window makes up per round trip: it rises by half of it, and falls by
 // all of it within two thirds of a round trip. If it fell no faster than it rises, or within one round trip,
@@ -89,8 +99,8 @@ double SharedQueue::target(const RttStats& rtt, double cwnd_packets, double aske
   // Room for the return jitter: a window that is used up while the host stalls leaves the link idle, and that
   // is then taken for a rival's share. Without it a lone flow on 100 Mbit/s had 88 % of the ideal window's
   // throughput instead of 93 %.
-  const double most_packets =
-      delivered_packets_per_ms_ * in_ms(rtt.min + return_jitter) + most_own(share) * least_packets;
+  const double most_packets = delivered_packets_per_ms_ * in_ms(rtt.min + clock_room(rtt) + return_jitter) +
+                              most_own(share) * least_packets;
   const double queued_packets = cwnd_packets * (1 - in_ms(rtt.min) / in_ms(rtt.smoothed));
   const bool has_enough = share > kEnoughShare && share < kAloneShare && queued_packets > least_packets;
   const bool has_seen_room = most_packets < kLeastPart * asked_packets;

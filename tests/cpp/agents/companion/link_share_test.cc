@@ -40,6 +40,24 @@ TEST(LinkShare, TrainsThatTakeNoTickTellTheLeastRateOfTheLink) {
   EXPECT_NEAR(link_share.link_packets_per_ms(), 2, 0.1);
 }
 
+// Of a train of 24 packets 10 leave at once, as those of the second ms do, and 4 a ms later: 2 ms for 2.3.
+TEST(LinkShare, TrainsThatMeetNoQueueLackHalfATickOfTheLinksClock) {
+  LinkShare link_share;
+  PacketTrains trains{10, 9};
+  trains.meet_no_queue_before_a_clock();
+  for (int packets = 21; packets <= 30; ++packets) trains.send(link_share, packets);
+  EXPECT_NEAR(link_share.link_packets_per_ms(), 10, 1);  // 13 without the half tick
+}
+
+// Packets that leave one by one have no clock before them.
+TEST(LinkShare, TrainsThatMeetNoQueueAndNoClockTellTheRateAsTheyAre) {
+  LinkShare link_share;
+  PacketTrains trains{0.5, 0.4};
+  trains.meet_no_queue_before_a_clock();
+  for (int train = 0; train < 6; ++train) trains.send(link_share);
+  EXPECT_NEAR(link_share.link_packets_per_ms(), 0.5, 1e-6);
+}
+
 // A flow alone, whose window goes up and down, leaves some of the link unused: that is nobody else's share.
 TEST(LinkShare, DoesNotCountWhatTheFlowLeavesUnused) {
   LinkShare link_share;

@@ -29,8 +29,9 @@ class PacketTrains {
     const Time sent_at = now_;
     now_ += kRtt;
     ack(listener, 64, sent_at - kRtt);  // of an earlier packet
+    const Time begins_at = now_;
     for (int packet = 0; packet < packets; ++packet) {
-      now_ += packet_time_;
+      now_ = leaves_at(begins_at, packet);
       ack(listener, 64, sent_at);
     }
     ack(listener, 64, sent_at + std::chrono::milliseconds{1});
@@ -43,6 +44,12 @@ class PacketTrains {
     idle_packets_ = packets;
   }
 
+  // From now on the trains meet no queue, and the link sends what it has at the beginning of each ms.
+  void meet_no_queue_before_a_clock() {
+    min_rtt_ = kRtt;
+    clock_ = std::chrono::milliseconds{1};
+  }
+
   [[nodiscard]] Time now() const { return now_; }
 
   static constexpr Time kRtt = std::chrono::milliseconds{100};
@@ -50,13 +57,18 @@ class PacketTrains {
 
  private:
   static constexpr double kWindow = 64;
-  static constexpr Time kMinRtt = kRtt / 2;
+
+  // The packets of the first ms leave at once, if there is a clock.
+  [[nodiscard]] Time leaves_at(Time begins_at, int packet) const {
+    if (clock_ == Time::zero()) return begins_at + (packet + 1) * packet_time_;
+    return begins_at + packet * packet_time_ / clock_ * clock_;
+  }
 
   template <class Listener>
   void idle(Listener& listener) {
     if (idle_ == Time::zero()) return;
     now_ += idle_;
-    ack(listener, 64, std::vector<AckedPacket>(idle_packets_, packet_sent_at(now_ - kMinRtt)), kMinRtt);
+    ack(listener, 64, std::vector<AckedPacket>(idle_packets_, packet_sent_at(now_ - min_rtt_)), min_rtt_);
     trained_at_ = now_;
   }
 
@@ -81,13 +93,15 @@ class PacketTrains {
   void ack(Listener& listener, int64_t inflight_packets, std::span<const AckedPacket> acked,
            Time latest_rtt = kRtt) {
     AckEvent event{.acked = acked, .inflight_bytes = inflight_packets * kBytes};
-    event.rtt = {.latest = latest_rtt, .smoothed = kRtt, .min = kMinRtt};
+    event.rtt = {.latest = latest_rtt, .smoothed = kRtt, .min = min_rtt_};
     listener.on_ack(now_, event, kWindow, true);
   }
 
   Time packet_time_;
   double own_packets_per_ms_;
   Time now_;
+  Time min_rtt_{kRtt / 2};
+  Time clock_{};
   Time trained_at_{now_};
   Time idle_{};
   std::size_t idle_packets_{1};

@@ -97,14 +97,14 @@ TEST_F(SharedQueueTest, WhoHasLessOrTheLinkAloneGetsWhatItsNetworkSeesRoomFor) {
   }
 }
 
-// 1.5 times the bound, 10 of the path and 3 x 1.2 x the root of 5 in the queue.
+// 1.5 times the bound, 10 of the path, one for the link's clock and 3 x 1.2 x the root of 5 in the queue.
 TEST_F(SharedQueueTest, ASmallShareOfAShortPathGoesNotFarBeforeTheBound) {
   const RttStats rtt{milliseconds{20}, milliseconds{20}, milliseconds{10}};
   const auto wide = [&] { return queue_.window(kLong, rtt, 100, 130, link_share_, {}); };
   deliver(100);
   EXPECT_NEAR(wide(), 130 + 1.2 * std::sqrt(5), 1e-9);
   measure(0.2);
-  EXPECT_NEAR(wide(), 1.5 * (10 + 3 * 1.2 * std::sqrt(5)), 1e-9);
+  EXPECT_NEAR(wide(), 1.5 * (11 + 3 * 1.2 * std::sqrt(5)), 1e-9);
 }
 
 // Of 100 packets 1 is in the queue.
