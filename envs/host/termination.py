@@ -3,6 +3,7 @@
 import ctypes
 import os
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -14,6 +15,8 @@ Handler = Callable[[int, FrameType | None], object] | int | None
 """As `signal.signal` takes and gives it."""
 
 _PR_SET_PDEATHSIG = 1
+_AGAIN_AFTER_S = 0.5
+"""After which an exception that was lost is raised once more."""
 
 
 class Terminated(SystemExit):
@@ -24,16 +27,26 @@ class Terminated(SystemExit):
 def leaving_at_termination() -> Iterator[None]:
     """A context in which SIGTERM raises Terminated, so that contexts are left; then it acts as before.
 
+    Callbacks of weak references, destructors and code in C lose an exception that is raised in them: so
+    Terminated is raised until it is on its way, and a KeyboardInterrupt that is told as lost comes again.
+
     Only the main thread can set signal handlers: in another thread this changes nothing.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.signal(signal.SIGTERM, _leave)
+    before = {
+        number: signal.signal(number, handler)
+        for number, handler in ((signal.SIGALRM, _leave_unless_leaving), (signal.SIGTERM, _leave))
+    }
+    lost_before, sys.unraisablehook = sys.unraisablehook, _interrupt_again
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, _installable(before))
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        sys.unraisablehook = lost_before
+        for number, handler in before.items():
+            signal.signal(number, _installable(handler))
 
 
 @contextmanager
@@ -90,4 +103,25 @@ def _installable(handler: Handler) -> Handler:
 
 
 def _leave(number: int, _: FrameType | None) -> NoReturn:
+    signal.setitimer(signal.ITIMER_REAL, _AGAIN_AFTER_S, _AGAIN_AFTER_S)
     raise Terminated(128 + number)
+
+
+def _leave_unless_leaving(_: int, __: FrameType | None) -> None:
+    """Raises Terminated, unless it or what came of it is being handled: contexts are left undisturbed."""
+    handled = sys.exception()
+    while handled is not None:
+        if isinstance(handled, Terminated):
+            return
+        handled = handled.__context__
+    raise Terminated(128 + signal.SIGTERM)
+
+
+def _interrupt_again(lost: "sys.UnraisableHookArgs") -> None:
+    """Interrupts once more if that is what was lost; tells of anything else as Python does."""
+    if isinstance(lost.exc_value, KeyboardInterrupt):  # raised here, it would be lost as well
+        later = threading.Timer(_AGAIN_AFTER_S, os.kill, (os.getpid(), signal.SIGINT))
+        later.daemon = True  # a process that ends before is not kept
+        later.start()
+    elif not isinstance(lost.exc_value, Terminated):
+        sys.__unraisablehook__(lost)

@@ -4,6 +4,8 @@ import os
 import signal
 import subprocess
 import sys
+import time
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -26,6 +28,52 @@ def test_the_former_handler_of_a_termination_is_restored() -> None:
     with leaving_at_termination():
         assert signal.getsignal(signal.SIGTERM) != before
     assert signal.getsignal(signal.SIGTERM) == before
+
+
+def signal_in_callback(number: int) -> None:
+    """The exception of its handler is lost there."""
+
+    def callback(_: object) -> None:
+        os.kill(os.getpid(), number)
+        for _ in range(1000):
+            pass
+
+    referent = type("Referent", (), {})()
+    reference = weakref.ref(referent, callback)
+    del referent
+    assert reference() is None
+
+
+@pytest.mark.parametrize(
+    ("number", "raised"), [(signal.SIGTERM, SystemExit), (signal.SIGINT, KeyboardInterrupt)]
+)
+def test_a_signal_whose_exception_is_lost_is_raised_again(
+    number: int, raised: type[BaseException], capfd: pytest.CaptureFixture[str]
+) -> None:
+    def asked_to_end() -> None:
+        signal_in_callback(number)
+        time.sleep(60)
+
+    with pytest.raises(raised), leaving_at_termination():
+        asked_to_end()
+    assert capfd.readouterr().err == ""
+
+
+def test_cleaning_up_after_a_termination_is_not_disturbed() -> None:
+    steps = []
+
+    def terminated() -> None:
+        try:
+            os.kill(os.getpid(), signal.SIGTERM)
+            time.sleep(60)
+        finally:
+            time.sleep(1.2)
+            steps.append("cleaned up")
+
+    with pytest.raises(SystemExit), leaving_at_termination():
+        terminated()
+    assert steps == ["cleaned up"]
+    time.sleep(0.6)  # the alarm is off: its signal would end this process
 
 
 def test_in_another_thread_signal_handlers_stay_as_they_are() -> None:
