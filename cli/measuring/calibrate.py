@@ -75,6 +75,7 @@ def run(args: argparse.Namespace) -> int:
     from ccgym.calibration.load_target import load_target
     from ccgym.calibration.target import check_target
     from ccgym.envs.errors import InputError
+    from ccgym.envs.host.folder_lock import file_lock
 
     if args.out.suffix not in (".yaml", ".yml"):
         raise InputError(f"--out {args.out}: an emulator file ends in .yaml")
@@ -83,9 +84,10 @@ def run(args: argparse.Namespace) -> int:
     restriction = recorded(args.from_trace, target) if args.from_trace else Restriction()
     from ccgym.calibration.calibrate import calibrate, found_spec, storage_of, write_answer  # late: slow
 
-    progress = _Progress(_stands_on(target))
-    answer, whole = calibrate(target, storage_of(args.out), args.minutes, progress, restriction, args.ray)
-    write_answer(answer, target, args.out)
+    progress, storage = _Progress(_stands_on(target)), storage_of(args.out)
+    with file_lock(storage):
+        answer, whole = calibrate(target, storage, args.minutes, progress, restriction, args.ray)
+        write_answer(answer, target, args.out)
     verified = _verified(args, target, found_spec(answer, target)) if args.verify and whole else None
     found = answer.as_json() | ({} if verified is None else {"mahimahi": verified})
     print(json.dumps(found) if args.json else "\n".join(_lines(answer, verified)))

@@ -10,6 +10,7 @@ from ccgym.calibration import kept_runs
 from ccgym.calibration.calibrate import calibrate
 from ccgym.calibration.load_target import load_target
 from ccgym.cli.main import main
+from ccgym.envs.host.folder_lock import file_lock
 from ccgym.tests.full_disk import no_file_longer_than
 
 TABLE = """scheme,throughput_mbps,p95_delay_ms,loss
@@ -57,6 +58,14 @@ def test_an_interruption_keeps_the_best_and_shows_no_traceback(
     assert answer.cut_short
     assert answer.candidates == 3
     assert not caplog.records
+
+
+def test_two_searches_do_not_write_the_same_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "path.csv").write_text(TABLE)
+    with file_lock(tmp_path / "found.search"):
+        assert main(["calibrate", "--target", f"{tmp_path}/path.csv", "--out", f"{tmp_path}/found.yaml"]) == 2
+    assert "another ccgym writes there" in capsys.readouterr().err
+    assert [file.name for file in tmp_path.iterdir()] == ["path.csv"]
 
 
 def test_a_full_disk_ends_it_in_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
