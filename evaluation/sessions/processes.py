@@ -14,6 +14,7 @@ from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
+from ccgym.envs.errors import is_of_system
 from ccgym.envs.host.memory import limit_own_memory
 from ccgym.envs.host.termination import end_with_parent, starting_deaf_to_interrupts
 
@@ -168,6 +169,10 @@ def _serve(connection: Connection, work: Work[Any, Any], workers: int) -> None:
             result = carry_out(task)
         except KeyboardInterrupt:  # raised by a controller: Ctrl-C reaches no worker
             result = Lost("a controller raised KeyboardInterrupt")
+        except OSError as error:  # not even the reason of a failure could be written
+            if not is_of_system(error):
+                raise
+            result = Lost(str(error))
         connection.send(result)
 
 

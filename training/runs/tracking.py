@@ -2,15 +2,17 @@
 
 import json
 import math
+import threading
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ccgym.envs.errors import InputError, excerpt
-from ccgym.envs.outside_files import replaced
+from ccgym.envs.errors import InputError, excerpt, is_of_system
+from ccgym.envs.outside_files import naming, replaced
 
 if TYPE_CHECKING:  # each tracker imports what it needs: PyTorch takes seconds
     import numpy as np
@@ -49,6 +51,8 @@ class TensorBoard:
         from torch.utils.tensorboard import SummaryWriter
         from torch.utils.tensorboard.summary import hparams
 
+        self._folder = run.folder
+        _silence_writer_threads()
         self._writer = SummaryWriter(str(run.folder), purge_step=run.iterations or None)
         if run.iterations:
             return
@@ -62,15 +66,17 @@ class TensorBoard:
 
     def log(self, iteration: int, metrics: Mapping[str, float], figures: "Mapping[str, Figure]") -> None:
         """See Tracker."""
-        for name, value in metrics.items():
-            self._writer.add_scalar(name, value, iteration)
-        for name, figure in figures.items():
-            self._writer.add_figure(name, figure, iteration)
-        self._writer.flush()
+        with naming(self._folder):
+            for name, value in metrics.items():
+                self._writer.add_scalar(name, value, iteration)
+            for name, figure in figures.items():
+                self._writer.add_figure(name, figure, iteration)
+            self._writer.flush()
 
     def close(self) -> None:
         """See Tracker."""
-        self._writer.close()
+        with naming(self._folder):
+            self._writer.close()
 
 
 class WeightsAndBiases:
@@ -153,6 +159,7 @@ def open_trackers(names: Sequence[str], run: Tracked) -> list[Tracker]:
 
     Raises:
         InputError: a package is not installed, or its server does not answer.
+        OSError: the disk is full, or another lack of the system.
     """
     opened: list[Tracker] = []
     for each in names:
@@ -160,9 +167,23 @@ def open_trackers(names: Sequence[str], run: Tracked) -> list[Tracker]:
             opened.append(TRACKERS[each](run))
         except InputError:
             raise
-        except Exception as error:  # whatever the packages raise without a server, a key, a disk
+        except Exception as error:  # whatever the packages raise without a server, a key
+            if is_of_system(error):
+                raise OSError(error.errno, error.strerror, str(run.folder)) from None
             raise InputError(f"--track {each}: {type(error).__name__}: {excerpt(error)}") from error
     return opened
+
+
+@cache
+def _silence_writer_threads() -> None:
+    """Keeps TensorBoard's threads from showing an error that the next call raises again."""
+    show = threading.excepthook
+
+    def show_unless_raised_again(args: threading.ExceptHookArgs) -> None:
+        if not type(args.thread).__module__.startswith("tensorboard."):
+            show(args)
+
+    threading.excepthook = show_unless_raised_again
 
 
 def _pixels(figure: "Figure") -> "NDArray[np.uint8]":

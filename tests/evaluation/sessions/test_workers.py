@@ -5,6 +5,7 @@ import multiprocessing
 import os
 import signal
 import subprocess
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from ccgym.evaluation.metrics.results import load_evaluation
 from ccgym.evaluation.metrics.summary import summarise
 from ccgym.evaluation.schemes import select_schemes
 from ccgym.evaluation.sessions import processes, workers
-from ccgym.evaluation.sessions.processes import Worker
+from ccgym.evaluation.sessions.processes import Lost, Work, Worker, run_in_processes
 from ccgym.evaluation.sessions.session import OUT_OF_MEMORY, Outcome, Plan, failed, open_session, run_session
 from ccgym.evaluation.sessions.workers import run_in_workers, work_of
 from ccgym.tests.processes import CCGYM, children_of, command_of, wait_until
@@ -61,6 +62,15 @@ def test_a_crash_costs_its_own_run_only(plan: Plan, tmp_path: Path) -> None:
     assert len(ended) == 4
     assert [outcome.failure for outcome in ended if outcome.metrics is None] == ["crashed: SIGSEGV"]
     assert multiprocessing.active_children() == []
+
+
+def test_a_full_disk_costs_its_own_task_only_and_shows_no_traceback(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    work = Work[str, int](partial(getattr, Path("/dev/full"), "write_text"), (), 60.0)
+    results = [result for _, result in run_in_processes(work, ["a", "b"], 1)]
+    assert results == 2 * [Lost("[Errno 28] No space left on device")]
+    assert capfd.readouterr().err == ""
 
 
 def test_a_worker_leaves_interrupts_to_the_command_from_its_first_moment_on(

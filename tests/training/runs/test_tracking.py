@@ -4,7 +4,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from ccgym.envs.errors import InputError
+from ccgym.envs.errors import InputError, is_disk_full
+from ccgym.tests.full_disk import no_file_longer_than
 from ccgym.training.runs.tracking import Tracked, known_trackers, open_trackers
 from matplotlib.figure import Figure
 
@@ -50,6 +51,17 @@ def test_what_is_not_installed_is_said_with_the_command(monkeypatch: pytest.Monk
     monkeypatch.setitem(sys.modules, "wandb", None)
     with pytest.raises(InputError, match="--track wandb: not installed here: pip install wandb"):
         known_trackers("tensorboard,wandb")
+
+
+@pytest.mark.parametrize("most_bytes", [10, 2000])  # at its first line, or at a figure
+def test_tensorboard_names_the_run_on_a_full_disk_without_a_traceback(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], most_bytes: int
+) -> None:
+    with no_file_longer_than(most_bytes), pytest.raises(OSError, match="run") as raised:
+        log_two_parts("tensorboard", tmp_path / "run")
+    assert is_disk_full(raised.value)
+    assert raised.value.filename == str(tmp_path / "run")
+    assert capfd.readouterr().err == ""
 
 
 def test_a_server_that_does_not_answer_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
