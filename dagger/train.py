@@ -210,9 +210,7 @@ def _resume(
 ) -> Checkpoint:
     """Gives policy, optimiser and dataset the state in which the run goes on."""
     run.check_origin(links.pinned)
-    done = run.resume(criterion_of(config))
-    policy.load_state_dict(done.policy)
-    optimiser.load_state_dict(done.optimiser)
+    done = run.resume(criterion_of(config), policy, optimiser)
     run.load_dataset(dataset, done.iterations, config.dataset_iterations)
     return done
 

@@ -213,10 +213,7 @@ def _begin(
     """Begins the run, or gives the model the state in which the run goes on."""
     if resume:
         run.check_origin(pinned)
-        done = run.resume(NEGATIVE_REWARD)
-        model.policy.load_state_dict(done.policy)
-        model.policy.optimizer.load_state_dict(done.optimiser)
-        return done
+        return run.resume(NEGATIVE_REWARD, model.policy, model.policy.optimizer)
     run.create(config, pinned)
     done = Checkpoint(0, *_state(model), best_criterion=math.inf, decisions=0, criterion=NEGATIVE_REWARD)
     run.save(done, None, 0)

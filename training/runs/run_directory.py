@@ -12,11 +12,12 @@ events.out.tfevents.*, wandb/, *.id  files of the trackers
 """
 
 import json
+import math
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Generic
+from typing import Any, Generic, Protocol
 from zipfile import BadZipFile
 
 from ccgym.agents.policy_file import git_revision
@@ -55,6 +56,19 @@ class Checkpoint:
     """Decisions collected."""
     criterion: str = "validation/criterion"
     """The metric that the best policy minimises. The default is for older runs, which did not name theirs."""
+
+
+class Stateful(Protocol):
+    """A network or an optimiser."""
+
+    def load_state_dict(self, state: dict[str, Any], /) -> object:
+        """Takes the state of another one of its kind; raises an error if it does not fit."""
+
+
+def _first_difference(error: Exception) -> str:
+    """PyTorch tells all of them, each in a line after the first."""
+    lines = str(error).splitlines()
+    return lines[min(1, len(lines) - 1)].strip() if lines else type(error).__name__
 
 
 class RunDirectory(Generic[Config]):
@@ -173,11 +187,17 @@ class RunDirectory(Generic[Config]):
                 f"{self._checkpoint_file}: broken checkpoint: {excerpt(error)}: begin another run with --out"
             ) from error
 
-    def resume(self, criterion: str) -> Checkpoint:
-        """Loads the checkpoint of a run whose best policy was chosen by the metric `criterion`.
+    def resume(self, criterion: str, network: "Stateful", optimiser: "Stateful") -> Checkpoint:
+        """Loads the checkpoint, and gives network and optimiser the state in which the run goes on.
+
+        Args:
+            criterion: the metric by which the best policy is chosen.
+            network: as it was made for the run's configuration.
+            optimiser: of its weights.
 
         Raises:
-            InputError: as `load`, or the best policy was chosen by another metric.
+            InputError: as `load`; the best policy was chosen by another metric, or is missing; or the
+                checkpoint is of another network, as of a module of the user that has changed since.
         """
         done = self.load()
         if done.criterion != criterion:
@@ -185,6 +205,25 @@ class RunDirectory(Generic[Config]):
                 f"{self.folder}: has chosen its best policy by {done.criterion}, this training would by "
                 f"{criterion}: begin another run with --out"
             )
+        (self.folder / "best").mkdir(exist_ok=True)
+        if math.isfinite(done.best_criterion) and not (
+            self.best_policy.exists() or self.best_network.exists()
+        ):
+            raise InputError(
+                f"{self.folder}/best: the best policy so far is missing: put it back, or begin another run "
+                "with --out"
+            )
+        try:
+            network.load_state_dict(done.policy)
+            optimiser.load_state_dict(done.optimiser)
+        except (RuntimeError, ValueError, KeyError) as error:
+            if isinstance(error, InputError):
+                raise
+            raise InputError(
+                f"{self.folder}: was begun with another network ({excerpt(_first_difference(error))}): undo "
+                "what has changed in its config.yaml or in modules of your own, or begin another run with "
+                "--out"
+            ) from None
         return done
 
     def load_dataset(self, dataset: Dataset, iterations: int, kept_iterations: int) -> None:

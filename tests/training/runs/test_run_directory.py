@@ -1,11 +1,15 @@
 """A run knows what it was begun on, and its figures are those of its best policy."""
 
 import json
+import math
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import torch
+from ccgym.dagger.adam import Adam
 from ccgym.envs.errors import InputError
 from ccgym.training.config import TrainingConfig
 from ccgym.training.dataset import Dataset
@@ -16,6 +20,15 @@ from ccgym.training.runs.tracking import Tracked
 TinyConfig = Callable[..., TrainingConfig]
 REGRET = "validation/regret"
 BEGUN = Checkpoint(0, {}, {}, best_criterion=1.0, decisions=0, criterion=REGRET)
+
+
+def begin(run: RunDirectory[TrainingConfig], best_criterion: float) -> tuple[torch.nn.Module, Adam]:
+    """Saves the first checkpoint of a network; returns it with its optimiser."""
+    network = torch.nn.Linear(2, 3)
+    optimiser = Adam(network.parameters(), weight_decay=0.0)
+    state = network.state_dict(), optimiser.state_dict()
+    run.save(replace(BEGUN, policy=state[0], optimiser=state[1], best_criterion=best_criterion), None, 1)
+    return network, optimiser
 
 
 def test_a_run_is_not_gone_on_with_over_other_emulators(
@@ -87,10 +100,29 @@ def test_a_run_killed_before_its_first_checkpoint_is_begun_anew(
 def test_a_run_is_not_gone_on_with_by_another_criterion(tiny_config: TinyConfig, tmp_path: Path) -> None:
     run = RunDirectory(tmp_path / "run", TrainingConfig)
     run.create(tiny_config(), {})
-    run.save(BEGUN, None, 1)
-    assert run.resume(REGRET).criterion == REGRET
+    network, optimiser = begin(run, best_criterion=math.inf)
+    assert run.resume(REGRET, network, optimiser).criterion == REGRET
     with pytest.raises(InputError, match=r"has chosen its best policy by validation/regret, this training"):
-        run.resume("validation/negative_reward")
+        run.resume("validation/negative_reward", network, optimiser)
+
+
+def test_a_run_is_not_gone_on_with_by_another_network(tiny_config: TinyConfig, tmp_path: Path) -> None:
+    run = RunDirectory(tmp_path / "run", TrainingConfig)
+    run.create(tiny_config(), {})
+    _, optimiser = begin(run, best_criterion=math.inf)
+    for other in (torch.nn.Linear(2, 4), torch.nn.LayerNorm(2), torch.nn.ModuleList()):
+        with pytest.raises(InputError, match=r"run: was begun with another network \((size|Un).*: undo what"):
+            run.resume(REGRET, other, optimiser)
+
+
+def test_a_run_without_its_best_policy_is_not_gone_on_with(tiny_config: TinyConfig, tmp_path: Path) -> None:
+    run = RunDirectory(tmp_path / "run", TrainingConfig)
+    run.create(tiny_config(), {})
+    network, optimiser = begin(run, best_criterion=1.0)
+    with pytest.raises(InputError, match="run/best: the best policy so far is missing: put it back"):
+        run.resume(REGRET, network, optimiser)
+    run.best_policy.touch()
+    assert run.resume(REGRET, network, optimiser).best_criterion == 1.0
 
 
 def test_a_pipe_in_place_of_a_checkpoint_or_of_sequences_keeps_nobody_waiting(
