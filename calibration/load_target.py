@@ -21,6 +21,8 @@ from .target import WITHOUT_FIGURES, Measured, Run, Target, checked_run, means
 _COLUMNS = ("scheme", "throughput_mbps", "p95_delay_ms", "loss")
 _OPTIONAL = ("throughput_spread_mbps", "p95_delay_spread_ms", "runs")
 MOST_RUNS = 1_000_000
+MOST_SPREAD = 1000.0
+"""Largest standard deviation in means: so many runs of positive figures can have no larger one."""
 _SHORT = 0.8
 """Share of the session: Pantheon discards a run whose flow lasted less."""
 
@@ -192,6 +194,9 @@ def _csv_rows(path: Path, text: str) -> list[dict[str, Any]]:
         raise InputError(
             f"{path}: its columns are {excerpt(', '.join(head))}; expected {', '.join(_COLUMNS)}"
         )
+    twice = next((name for name in head if head.count(name) > 1), None)
+    if twice is not None:
+        raise InputError(f"{path}: its head line has the column {excerpt(twice)!r} twice")
     if any(None in row for row in rows):
         raise InputError(f"{path}: a row has more than the {len(head)} values of its head line")
     return [{key: value for key, value in row.items() if value not in (None, "")} for row in rows]
@@ -240,6 +245,12 @@ def _measured(path: Path, scheme: str, controller: str, known: dict[str, float])
         raise InputError(
             f"{path}: {excerpt(scheme)}: runs {known['runs']:g}; expected a whole number, 1 to {MOST_RUNS}"
         )
+    for name, spread in zip(_COLUMNS[1:3], _OPTIONAL, strict=False):
+        if known.get(spread, 0) > MOST_SPREAD * known[name]:
+            raise InputError(
+                f"{path}: {excerpt(scheme)}: {spread} {known[spread]:g} is above {MOST_SPREAD:g} times the "
+                "mean"
+            )
     errors = [
         known[name] / math.sqrt(runs) if name in known else None
         for name in ("throughput_spread_mbps", "p95_delay_spread_ms")

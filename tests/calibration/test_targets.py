@@ -155,6 +155,16 @@ def test_published_reports_are_read_as_they_stand() -> None:
         ("wide.csv", TABLE.replace("13.73", "13.73,9,9,9,9,9"), "more than the"),
         ("truth.yaml", "copa: {throughput_mbps: true, p95_delay_ms: 9}\n", "expected a number"),
         ("runs.yaml", "copa: {throughput_mbps: 1, p95_delay_ms: 9, runs: 2.5}\n", "expected a whole number"),
+        (
+            "column.csv",
+            TABLE.replace(",loss", ",throughput_mbps"),
+            "column 'throughput_mbps' twice",
+        ),
+        (
+            "spread.yaml",
+            "copa: {throughput_mbps: 1, p95_delay_ms: 9, p95_delay_spread_ms: 1e200}\n",
+            "p95_delay_spread_ms 1e+200 is above 1000 times the mean",
+        ),
         ("words.csv", TABLE.replace("13.73", "fast"), "expected a number as throughput_mbps"),
         ("foreign.csv", "scheme,throughput_mbps,p95_delay_ms\nFillP,1,20\n", "nothing in common"),
         ("short.csv", "\n".join(TABLE.splitlines()[:4]), "--few"),
