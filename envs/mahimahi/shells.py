@@ -192,21 +192,24 @@ class MahimahiShell:
         Raises:
             MahimahiError: the shells ended, or are not ready in time.
         """
-        ready, settled = self.folder / "ready", self.folder / "settled"
+        return self._start(f"exec </dev/null; {script}", *arguments)
+
+    def _start(self, script: str, *arguments: str) -> ProcessGroup:
+        """See `start`. The input of the script ends when this process does, even if it is killed."""
+        ready = self.folder / "ready"
         standing = 'echo $$ "$MAHIMAHI_BASE" >starting; mv starting ready'
-        waiting = f"until [ -e {settled.name} ]; do sleep {POLL_S}; done"
-        inner = ["sh", "-c", f"{standing}; {waiting}; {script}", *arguments]
+        inner = ["sh", "-c", f"{standing}; read -r settled || exit 1; {script}", *arguments]
         with start_lock(_program()):
             shells = until_shells_stand(lambda: self._standing(inner, ready))
         if os.geteuid() == 0:
             settle_kernel_tcp(self._namespace())
-        settled.touch()
+        shells.tell("settled")
         return shells
 
     def _standing(self, inner: list[str], ready: Path) -> ProcessGroup:
         command = shells_first(self._user.command([*shell_command(self._spec), *within_shells(inner)]))
         with ExitStack() as started:  # ends shells that are not ready before others start
-            shells = ProcessGroup(command, self.folder, "mahimahi")
+            shells = ProcessGroup(command, self.folder, "mahimahi", told=True)
             started.callback(remove_nat_rules, shells.pid)
             started.enter_context(shells)
             _await(ready.exists, shells, "the mahimahi shells ended at once", f"the mahimahi shells {STILL}")
@@ -223,7 +226,7 @@ class MahimahiShell:
         Raises:
             MahimahiError: the shells ended, or are not ready in time.
         """
-        self.start("exec sleep infinity")
+        self._start("read -r end")  # none comes
         self.base = (self.folder / "ready").read_text().split()[1]
         self.namespace = self._namespace()
 

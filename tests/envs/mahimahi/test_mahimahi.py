@@ -2,8 +2,10 @@
 
 import os
 import shutil
+import signal
 import socket
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
@@ -20,7 +22,7 @@ from ccgym.envs.mahimahi.kernel_tcp import FIRST_CONTROL, SEND_BUFFER_BYTES, set
 from ccgym.envs.mahimahi.shell_starts import MOST_STARTS
 from ccgym.envs.mahimahi.shells import MahimahiError, MahimahiShell, free_port, shell_command
 from ccgym.envs.specs.emulator_spec import EmulatorSpec
-from ccgym.tests.processes import wait_until
+from ccgym.tests.processes import is_running, programs_in, wait_until
 
 ANSWER_S = 10.0
 LATE = "Died on std::runtime_error: dnsmasq: did not start after 20 attempts"
@@ -225,6 +227,40 @@ def test_nothing_is_left_when_a_run_is_cut_off(fate: type[BaseException]) -> Non
     server, shells = groups
     assert traces_of(shells, shells.folder) == []
     assert output("ps", "-ww", "--no-headers", "-o", "args", "--sid", str(server.pid)) == ""
+
+
+KILLED = """
+import os, signal, sys
+from ccgym.envs.mahimahi import shells
+from ccgym.envs.mahimahi.shells import MahimahiShell
+from ccgym.tests.envs.mahimahi.test_mahimahi import spec_of
+
+def die(namespace: object = None) -> None:
+    print((shell.folder / "ready").read_text().split()[0], flush=True)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+with MahimahiShell(spec_of()) as shell:
+    if sys.argv[1] == "before it is settled":
+        shells.settle_kernel_tcp = die
+    shell.open()
+    die()
+"""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only as root is something done between start and script")
+@pytest.mark.parametrize("moment", ["before it is settled", "while it is open"])
+def test_shells_end_when_this_program_is_killed(moment: str, tmp_path: Path) -> None:
+    died = subprocess.run(
+        [sys.executable, "-c", KILLED, moment],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        env={**os.environ, "TMPDIR": str(tmp_path)},  # its folders stay
+    )
+    assert died.returncode == -signal.SIGKILL, died.stderr
+    wait_until(lambda: not is_running(int(died.stdout)), "the inner command ends")
+    wait_until(lambda: not programs_in(tmp_path), "the shells end")
 
 
 def cut_off(groups: list[ProcessGroup], fate: type[BaseException]) -> None:
