@@ -274,7 +274,8 @@ def _fresh_file(folder: Path) -> Iterator[Path]:
     try:
         yield fresh
     finally:
-        fresh.unlink(missing_ok=True)
+        with suppress(OSError):  # not there, or not to be removed: why is told already
+            fresh.unlink()
 
 
 def _remove_abandoned(folder: Path) -> None:
@@ -318,13 +319,18 @@ def replaced(path: Path) -> Iterator[Path]:
     """A file of ours to be written anew, which then takes the place of `path`; half of one does not stay.
 
     Raises:
-        OSError: it cannot be written, as on a full disk; names `path`.
+        OSError: it cannot be written, as on a full disk or where a folder stands; names `path`.
     """
     with naming(path):
         _remove_abandoned_once(path.absolute().parent)
         with _fresh_file(path.parent) as fresh:
-            yield fresh
-            fresh.replace(path)
+            try:
+                yield fresh
+                fresh.replace(path)
+            except OSError as error:
+                if str(error.filename) == str(fresh):  # a name that its user does not know
+                    raise OSError(error.errno, error.strerror, str(path)) from None
+                raise
 
 
 def make_folder(folder: Path) -> None:

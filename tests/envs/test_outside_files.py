@@ -205,6 +205,16 @@ def test_what_a_killed_process_has_left_of_a_file_goes(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [tmp_path / "file"]
 
 
+def test_what_cannot_be_written_is_named_as_its_user_knows_it(tmp_path: Path) -> None:
+    path = tmp_path / "page"
+    with pytest.raises(FileNotFoundError) as unwritten, replaced(path) as fresh:
+        fresh.read_text()
+    path.mkdir()
+    with pytest.raises(IsADirectoryError) as in_the_way, replaced(path) as fresh:
+        fresh.touch()
+    assert [error.value.filename for error in (unwritten, in_the_way)] == 2 * [str(path)]
+
+
 def test_a_regular_file_is_replaced_at_once_or_not_at_all(tmp_path: Path) -> None:
     path = tmp_path / "out"
     replace_file(path, lambda fresh: fresh.write_text("first"))

@@ -71,6 +71,21 @@ def test_an_unknown_format_is_one_line(evaluated: Path, capsys: pytest.CaptureFi
     assert "'doc' is none of html, pdf, csv, txt, json" in capsys.readouterr().err
 
 
+def test_a_folder_in_the_place_of_the_page_is_named(
+    evaluated: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = evaluated / "report.html"
+    page.unlink(missing_ok=True)
+    page.mkdir()
+    try:
+        assert main(["report", str(evaluated), "--format", "html"]) == 2
+    finally:
+        page.rmdir()
+    assert capsys.readouterr().err == (
+        f"ccgym report: {page}: Is a directory: choose another file or folder\n"
+    )
+
+
 def test_nothing_is_written_where_another_process_writes(
     evaluated: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
