@@ -11,6 +11,7 @@ from ccgym.deploy import quic
 from ccgym.envs.errors import InputError
 from ccgym.envs.host.host_user import HostUser
 from ccgym.envs.host.memory import OUTSIDE_CODE_MB
+from ccgym.envs.host.process_group import running_in_group
 from ccgym.evaluation.schemes import Kind, Scheme
 
 SENDER, RECEIVER = "ccgym-sender", "ccgym-receiver"
@@ -125,16 +126,19 @@ def run_first(wrapper: str) -> str:
         InputError: the wrapper does not say.
     """
     argv = HostUser.unprivileged().command([wrapper, "run_first"])
+    pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     try:
-        done = subprocess.run(
-            argv, capture_output=True, text=True, timeout=WRAPPER_ANSWER_S, check=False, cwd="/"
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
+        with running_in_group(argv, cwd="/", errors="replace", **pipes) as asked:  # with what it starts
+            output, errors = asked.communicate(timeout=WRAPPER_ANSWER_S)
+    except subprocess.TimeoutExpired:
+        raise InputError(f"{wrapper} run_first: no answer within {WRAPPER_ANSWER_S:.0f} s") from None
+    except OSError as error:
         raise InputError(f"{wrapper} run_first: {error}") from None
-    if done.stdout.strip() not in ("sender", "receiver"):
-        said = (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
+    first = str(output).strip()
+    if first not in ("sender", "receiver"):
+        said = (str(errors).strip().splitlines() or [f"exit code {asked.returncode}"])[-1]
         raise InputError(f"{wrapper} run_first: expected 'sender' or 'receiver' on its output: {said}")
-    return done.stdout.strip()
+    return first
 
 
 def _endpoint(scheme: Scheme, seconds: float, stage: Stage) -> FlowPrograms:

@@ -7,9 +7,11 @@ from pathlib import Path
 import pytest
 from ccgym.cli.main import main
 from ccgym.envs.errors import InputError
+from ccgym.evaluation.backends import programs
 from ccgym.evaluation.backends.programs import run_first
 from ccgym.evaluation.run_files import read_merged_log
 from ccgym.evaluation.schemes import Kind, select_schemes
+from ccgym.tests.processes import all_processes, command_of, wait_until
 
 from .fake_pantheon import make_checkout
 
@@ -105,3 +107,29 @@ def test_with_others_a_sender_that_listens_needs_a_tunnel(
     argv = ["eval", "--schemes", "pantheon:upside_down+copa", "--pantheon", str(checkout)]
     assert main([*argv, "--emulators", "field", "--backend", "mahimahi", "--out", str(tmp_path / "out")]) == 2
     assert "pantheon-upside_down begins with its sender" in capsys.readouterr().err
+
+
+def own_wrapper(folder: Path, script: str) -> str:
+    """A wrapper of somebody else's, where every user may run it."""
+    wrapper = folder / "other.py"
+    wrapper.write_text(f"#!/bin/sh\n{script}\n")
+    wrapper.chmod(0o755)
+    return str(wrapper)
+
+
+def test_a_wrapper_that_does_not_answer_is_ended_with_what_it_has_started(
+    open_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(programs, "WRAPPER_ANSWER_S", 1.0)
+    with pytest.raises(InputError, match=r"other.py run_first: no answer within 1 s$"):
+        run_first(own_wrapper(open_folder, "sleep 4321; true"))
+    wait_until(
+        lambda: not any(command_of(pid).startswith("sleep 4321 ") for pid in all_processes()),
+        "what it has started ends",
+    )
+
+
+def test_what_is_no_text_is_no_answer(open_folder: Path) -> None:
+    wrapper = own_wrapper(open_folder, r"printf '\377'; printf 'why\377' >&2")
+    with pytest.raises(InputError, match=r"expected 'sender' or 'receiver' on its output: why"):
+        run_first(wrapper)
