@@ -46,6 +46,7 @@ def run(args: argparse.Namespace) -> int:
     from contextlib import redirect_stdout
 
     from ccgym.envs.host.folder_lock import folder_lock
+    from ccgym.envs.outside_files import naming
     from ccgym.experiments.training.sweep import first_config, kind_of, load_sweep, sweep
     from ccgym.rl.config import RlConfig
     from ccgym.training.config import RunConfig, TrainingConfig
@@ -65,7 +66,8 @@ def run(args: argparse.Namespace) -> int:
         found.append(trial)
         print(f"trial {trial.number:3}  criterion {trial.criterion:.4f}  {trial.settings}", flush=True)
 
-    with redirect_stdout(sys.stderr), folder_lock(folder):  # the progress of the trainings as well
+    # The progress of the trainings goes to stderr as well; Optuna's journal does not say where it is.
+    with redirect_stdout(sys.stderr), folder_lock(folder), naming(folder):
         arguments = {"workers": args.workers, "device": device_of(args.device)}
         best = sweep(config, folder, kind, partial(train, **arguments), report)
     if args.json:

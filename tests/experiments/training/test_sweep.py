@@ -1,5 +1,6 @@
 """A sweep: what it proposes and finds does not depend on interruptions, and bad input begins nothing."""
 
+import errno
 import json
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from ccgym.envs.errors import InputError
 from ccgym.experiments.training.sweep import load_sweep, sweep
 from ccgym.rl.config import RlConfig
 from ccgym.training.runs.run_directory import Checkpoint, RunDirectory
+from optuna.storages.journal import JournalFileBackend
 
 CONFIG = """
 algo: ppo
@@ -120,6 +122,19 @@ def test_a_damaged_journal_is_one_line(line: str, capsys: pytest.CaptureFixture[
     told = capsys.readouterr().err
     assert told.count("\n") == 1
     assert "not the journal of a sweep, or damaged: delete it" in told
+
+
+def test_a_disk_that_is_full_for_the_journal_is_named(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def append_logs(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(JournalFileBackend, "append_logs", append_logs)
+    assert main(["sweep", "sweep.yaml", "--out", "full"]) == 1
+    assert capsys.readouterr().err == (
+        "ccgym sweep: full: No space left on device: make room and repeat the command\n"
+    )
 
 
 def test_trials_of_a_configuration_that_has_changed_are_not_mixed_in(
