@@ -62,8 +62,8 @@ class LossDetector {
   // same ACK.
   void on_spurious_loss(uint64_t seq, Time age, const RttStats& rtt) {
     const uint64_t distance = std::max(delivered_end_, seq + 1) - 1 - seq;
-    packet_threshold_ = std::max(packet_threshold_, std::min(distance + 1, kMostPacketThreshold));
-    while (patience_eighths_ < kMostPatienceEighths && reordering_patience(rtt) <= age) ++patience_eighths_;
+    packet_threshold_ = std::max(packet_threshold_, std::min(distance + 1, kMaxPacketThreshold));
+    while (patience_eighths_ < kMaxPatienceEighths && reordering_patience(rtt) <= age) ++patience_eighths_;
   }
 
   // When the oldest packet in flight reaches the time threshold; Time::max() if no later packet has been
@@ -71,10 +71,10 @@ class LossDetector {
   [[nodiscard]] Time deadline() const { return deadline_; }
 
  private:
-  static constexpr uint64_t kPacketThreshold = 3;        // RFC 9002, kPacketThreshold
-  static constexpr uint64_t kMostPacketThreshold = 300;  // Linux: net.ipv4.tcp_max_reordering
-  static constexpr int kPatienceEighths = 9;             // RFC 9002, kTimeThreshold: 9/8 of the RTT
-  static constexpr int kMostPatienceEighths = 16;        // RFC 8985, section 6.2: at most one RTT more
+  static constexpr uint64_t kPacketThreshold = 3;       // RFC 9002, kPacketThreshold
+  static constexpr uint64_t kMaxPacketThreshold = 300;  // Linux: net.ipv4.tcp_max_reordering
+  static constexpr int kPatienceEighths = 9;            // RFC 9002, kTimeThreshold: 9/8 of the RTT
+  static constexpr int kMaxPatienceEighths = 16;        // RFC 8985, section 6.2: at most one RTT more
 
   [[nodiscard]] Time reordering_patience(const RttStats& rtt) const {  // RFC 9002: at least 1 ms
     return std::max(Time{std::chrono::milliseconds{1}},

@@ -134,11 +134,11 @@ class Sender {
 
  private:
   // Probes without an ACK before the time-out, after RFC 9002's kPersistentCongestionThreshold: see probe().
-  static constexpr int kMostSilentProbes = 2;
+  static constexpr int kMaxSilentProbes = 2;
   static constexpr int kMaxBackoff = 6;  // doublings of the probe time-out
 
   [[nodiscard]] bool window_has_room() const {
-    const bool silence = silent_probes_ > kMostSilentProbes;
+    const bool silence = silent_probes_ > kMaxSilentProbes;
     const int64_t window = silence ? packet_bytes_ : std::max(cwnd_bytes_, packet_bytes_);
     return (inflight_packets_ + 1) * packet_bytes_ <= window;
   }
@@ -293,12 +293,12 @@ class Sender {
   // up.
   void probe(Time now) {
     ++silent_probes_;
-    if (silent_probes_ > kMostSilentProbes) return time_out(now);
+    if (silent_probes_ > kMaxSilentProbes) return time_out(now);
     owes_probe_ = true;
   }
 
   [[gnu::noinline]] void time_out(Time now) {
-    if (silent_probes_ == kMostSilentProbes + 1) timed_out_end_ = ring_.next_seq();
+    if (silent_probes_ == kMaxSilentProbes + 1) timed_out_end_ = ring_.next_seq();
     lost_.clear();
     losses_.time_out(ring_, packet_bytes_, lost_);
     settle_lost();
@@ -329,7 +329,7 @@ class Sender {
   Time controller_timer_{Time::max()};
   Time timer_{Time::max()};  // the earliest of all deadlines
   Time last_activity_{};     // when the last packet left or the last ACK arrived
-  int silent_probes_{0};     // probe time-outs since the last ACK; above kMostSilentProbes cwnd is one packet
+  int silent_probes_{0};     // probe time-outs since the last ACK; above kMaxSilentProbes cwnd is one packet
   bool holds_back_{false};
   bool ack_clocked_{false};
   bool owes_probe_{false};

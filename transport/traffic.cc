@@ -8,12 +8,12 @@ namespace ccgym {
 
 namespace {
 
-constexpr Time kShortestMean = std::chrono::milliseconds{1};
-constexpr double kLongestNs = 1e18;  // 30 years: sums of a few of these fit into a Time
+constexpr Time kMinMean = std::chrono::milliseconds{1};
+constexpr double kMaxNs = 1e18;  // 30 years: sums of a few of these fit into a Time
 
 Time exponential(Random& random, Time mean) {
   const double drawn_ns = random.exponential(static_cast<double>(mean.count()));
-  return Time{1 + static_cast<int64_t>(std::min(drawn_ns, kLongestNs))};
+  return Time{1 + static_cast<int64_t>(std::min(drawn_ns, kMaxNs))};
 }
 
 bool has_spells(const TrafficSpec& spec) { return spec.mean_on > Time{} || spec.mean_off > Time{}; }
@@ -21,7 +21,7 @@ bool has_spells(const TrafficSpec& spec) { return spec.mean_on > Time{} || spec.
 }  // namespace
 
 TrafficSpec checked(const TrafficSpec& spec) {
-  if (has_spells(spec) && std::min(spec.mean_on, spec.mean_off) < kShortestMean)
+  if (has_spells(spec) && std::min(spec.mean_on, spec.mean_off) < kMinMean)
     throw std::invalid_argument(
         "spells of traffic: a mean of a millisecond or more, on and off, would be right");
   if (spec.mean_think && spec.packets <= 0)

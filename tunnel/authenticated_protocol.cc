@@ -18,8 +18,8 @@ constexpr uint32_t kSessionBit = uint32_t{1} << 31;
 constexpr uint32_t kElidedBit = uint32_t{1} << 30;
 
 static_assert(kKeyBytes == crypto_onetimeauth_KEYBYTES);
-static_assert(kUidBytes + kMacBytes == kMostOverheadBytes);
-static_assert(kHandshakeBytes <= kLongestControlBytes);
+static_assert(kUidBytes + kMacBytes == kMaxOverheadBytes);
+static_assert(kHandshakeBytes <= kMaxControlBytes);
 static_assert(kUidBytes + kElidedHeaderBytes + kMacBytes == kIpHeaderBytes + kWireOverheadBytes);
 
 using Mac = std::array<unsigned char, kMacBytes>;

@@ -12,14 +12,15 @@
 
 namespace ccgym::tunnel {
 
-inline constexpr std::size_t kLongestNumber = 20;  // characters of any 64-bit integer, sign included
-inline constexpr std::size_t kLongestTime = kLongestNumber + 4;
-inline constexpr std::size_t kLongestLogLine = kLongestTime + 3 + kLongestNumber + 3 + kLongestNumber + 1;
+inline constexpr std::size_t kMaxNumberCharacters = 20;  // characters of any 64-bit integer, sign included
+inline constexpr std::size_t kMaxTimeCharacters = kMaxNumberCharacters + 4;
+inline constexpr std::size_t kMaxLogLineCharacters =
+    kMaxTimeCharacters + 3 + kMaxNumberCharacters + 3 + kMaxNumberCharacters + 1;
 
 // The write_ functions write at `at`, without a check for room, and return the end of what they wrote.
 template <class Number>
 char* write_number(char* at, Number number) {
-  return std::to_chars(at, at + kLongestNumber, number).ptr;
+  return std::to_chars(at, at + kMaxNumberCharacters, number).ptr;
 }
 
 // Milliseconds with three decimals, of a time that is not negative, rounded down.
@@ -42,7 +43,7 @@ inline char* write_separator(char* at) {
 }
 
 // Returns the length of the line.
-inline std::size_t write_log_line(std::span<char, kLongestLogLine> out, Time elapsed, uint64_t uid,
+inline std::size_t write_log_line(std::span<char, kMaxLogLineCharacters> out, Time elapsed, uint64_t uid,
                                   std::size_t bytes) {
   char* at = write_separator(write_ms(out.data(), elapsed));
   at = write_separator(write_number(at, uid));
@@ -57,7 +58,7 @@ inline std::string log_head(std::span<char* const> command, std::string_view dir
   for (const char* argument : command) head += " '" + std::string{argument} + "'";
   for (char& character : head)
     if (character == '\n') character = ' ';
-  std::array<char, kLongestTime> time{};
+  std::array<char, kMaxTimeCharacters> time{};
   char* const end = write_ms(time.data(), wall_clock);
   return head + " " + std::string{direction} + ": " + std::string{time.data(), end} + "\n";
 }

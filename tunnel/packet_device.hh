@@ -13,7 +13,7 @@
 
 namespace ccgym::tunnel {
 
-inline constexpr std::size_t kMostDelivered = 64;  // packets between two flushes
+inline constexpr std::size_t kMaxDelivered = 64;  // packets between two flushes
 
 class PacketDevice {
  public:
@@ -32,7 +32,7 @@ class PacketDevice {
   [[nodiscard]] virtual bool holds_packets() const { return false; }
 
   // Writes a received packet to the device, at flush() at the latest: until then its bytes must not change.
-  // At most kMostDelivered packets between two flushes.
+  // At most kMaxDelivered packets between two flushes.
   virtual void deliver(std::span<const std::byte> packet) = 0;
   virtual void flush() {}
 

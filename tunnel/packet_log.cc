@@ -34,7 +34,7 @@ PacketLog::PacketLog(const std::string& name, FileDescriptor file, const std::st
 PacketLog::~PacketLog() { finish(); }
 
 void PacketLog::record(Time elapsed, uint64_t uid, std::size_t bytes) {
-  std::array<char, kLongestLogLine> line;
+  std::array<char, kMaxLogLineCharacters> line;
   collected_.append(line.data(), write_log_line(line, elapsed, uid, bytes));
 }
 

@@ -10,8 +10,8 @@ namespace ccgym::tunnel {
 
 // Overhead of a packet from one end to the other, without UDP and IP headers.
 inline constexpr std::size_t kWireOverheadBytes = 8;
-inline constexpr std::size_t kMostOverheadBytes = 20;    // of any other packet, whose header cannot be elided
-inline constexpr std::size_t kLongestControlBytes = 64;  // of a datagram without a packet
+inline constexpr std::size_t kMaxOverheadBytes = 20;  // of any other packet, whose header cannot be elided
+inline constexpr std::size_t kMaxControlBytes = 64;   // of a datagram without a packet
 // A datagram to send: the first `bytes` bytes of the buffer that it was written to.
 struct Sealed {
   std::size_t bytes{};
@@ -43,13 +43,13 @@ class Protocol {
   Protocol& operator=(const Protocol&) = delete;
   virtual ~Protocol() = default;
 
-  // `out` has room for the packet and kMostOverheadBytes.
+  // `out` has room for the packet and kMaxOverheadBytes.
   virtual Sealed seal(std::span<const std::byte> packet, std::span<std::byte> out) = 0;
 
   // `scratch`: memory for a packet whose header is restored, at least 12 bytes longer than the datagram.
   virtual Opened open(std::span<const std::byte> datagram, std::span<std::byte> scratch) = 0;
 
-  // The next three write a datagram to `out`, which has room for kLongestControlBytes, and return its length;
+  // The next three write a datagram to `out`, which has room for kMaxControlBytes, and return its length;
   // 0 if the protocol has no such datagram. Tells the peer that this end is alive, or asks whether the peer
   // is.
   virtual std::size_t keep_alive(std::span<std::byte> out) = 0;

@@ -31,8 +31,8 @@ Pump::Pump(const FileDescriptor& socket, const Inside& inside, PacketDevice& dev
       mtu_(static_cast<std::size_t>(connection.settings.mtu)),
       logs_(logs),
       stop_(stop),
-      scratch_(kMostDelivered * (mtu_ + kMostOverheadBytes)),
-      outgoing_(kBatch, std::max(mtu_ + kMostOverheadBytes, kLongestControlBytes)),
+      scratch_(kMaxDelivered * (mtu_ + kMaxOverheadBytes)),
+      outgoing_(kBatch, std::max(mtu_ + kMaxOverheadBytes, kMaxControlBytes)),
       now_(monotonic_now()),
       last_heard_(now_),
       last_sent_(now_),
@@ -121,7 +121,7 @@ void Pump::flush_device() {
 
 void Pump::take(std::size_t index) {
   const std::span<const std::byte> datagram = incoming_.datagram(index);
-  if (datagram.size() > mtu_ + kMostOverheadBytes) {
+  if (datagram.size() > mtu_ + kMaxOverheadBytes) {
     ++counts_.oversized;
     return;
   }
@@ -154,12 +154,12 @@ void Pump::deliver(const Opened& opened, std::size_t datagram_bytes) {
     logs_.ingress->record(now_ - logs_.zero, opened.uid, datagram_bytes + outer_headers_);
   device_.deliver(opened.packet);
   ++counts_.received;
-  if (++delivered_ == kMostDelivered) flush_device();
+  if (++delivered_ == kMaxDelivered) flush_device();
 }
 
 // A slot that no packet uses which has not been flushed yet.
 std::span<std::byte> Pump::scratch() {
-  const std::size_t bytes = mtu_ + kMostOverheadBytes;
+  const std::size_t bytes = mtu_ + kMaxOverheadBytes;
   return std::span{scratch_}.subspan(delivered_ * bytes, bytes);
 }
 

@@ -9,8 +9,8 @@ namespace ccgym::tunnel {
 
 namespace {
 
-constexpr std::size_t kLeastRead = 2;  // reads one packet and shows that there is no other
-constexpr std::size_t kMostRead = 32;
+constexpr std::size_t kMinReads = 2;  // reads one packet and shows that there is no other
+constexpr std::size_t kMaxReads = 32;
 // RWF_NOWAIT, because io_uring waits for a device even if it is O_NONBLOCK.
 void prepare_read(io_uring& ring, int tun, std::span<std::byte> slot, std::size_t index) {
   io_uring_sqe* const entry = io_uring_get_sqe(&ring);
@@ -57,10 +57,10 @@ std::unique_ptr<RingDevice> RingDevice::open(int tun, std::size_t mtu) {
 RingDevice::RingDevice(int tun, std::size_t mtu)
     : tun_(tun),
       slot_bytes_(mtu + 1),
-      works_(io_uring_queue_init(kMostDelivered, &ring_, 0) == 0),
-      buffer_(kMostRead * slot_bytes_),
-      requested_(kLeastRead) {
-  packets_.reserve(kMostRead);
+      works_(io_uring_queue_init(kMaxDelivered, &ring_, 0) == 0),
+      buffer_(kMaxReads * slot_bytes_),
+      requested_(kMinReads) {
+  packets_.reserve(kMaxReads);
 }
 
 RingDevice::~RingDevice() {
@@ -91,7 +91,7 @@ void RingDevice::read_waiting() {
       packets_.push_back(std::span{buffer_}.subspan(index * slot_bytes_, static_cast<std::size_t>(bytes)));
   });
   emptied_ = !packets_.empty() && packets_.size() < requested_;
-  requested_ = std::clamp(2 * packets_.size(), kLeastRead, kMostRead);
+  requested_ = std::clamp(2 * packets_.size(), kMinReads, kMaxReads);
 }
 
 void RingDevice::deliver(std::span<const std::byte> packet) {

@@ -16,7 +16,7 @@ namespace ccgym {
 namespace {
 
 constexpr std::string_view kSuffix = ".so";
-constexpr std::size_t kMostMetrics = 64;
+constexpr std::size_t kMaxMetrics = 64;
 // dlopen skips a library of another processor architecture, and glibc then reports the existing file like
 // this.
 constexpr std::string_view kSkippedByLoader = "cannot open shared object file: No such file or directory";
@@ -221,7 +221,7 @@ void LibraryController::on_timer(Time now, const Timer& timer) {
 
 std::vector<Metric> LibraryController::metrics() const {
   if (!table_->metrics) return {};
-  std::array<ccgym_metric, kMostMetrics> c_metrics{};
+  std::array<ccgym_metric, kMaxMetrics> c_metrics{};
   const std::size_t count =
       guarded(name_, [&] { return table_->metrics(self_.get(), c_metrics.data(), c_metrics.size()); });
   if (count > c_metrics.size())

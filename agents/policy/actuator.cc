@@ -30,10 +30,10 @@ class GivenPaceActuator final : public Actuator {
   }
 
  private:
-  static constexpr double kLeastMbps = 1e-3;  // or the flow would stand for minutes
+  static constexpr double kMinMbps = 1e-3;  // or the flow would stand for minutes
 
   double taken_window(Time /*now*/, Act act, double asked_packets) override {
-    pace_ = Rate::from_mbps(std::max(static_cast<double>(act.rate_mbps), kLeastMbps));
+    pace_ = Rate::from_mbps(std::max(static_cast<double>(act.rate_mbps), kMinMbps));
     return asked_packets;
   }
   [[nodiscard]] SendLimits decide_limits() const override {

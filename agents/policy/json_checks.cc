@@ -30,8 +30,8 @@ std::string printable(const json& value) {
 }
 
 std::string shortened(const std::string& text) {
-  constexpr std::size_t kMostCharacters = 60;
-  return text.size() <= kMostCharacters ? text : text.substr(0, kMostCharacters) + "...";
+  constexpr std::size_t kMaxCharacters = 60;
+  return text.size() <= kMaxCharacters ? text : text.substr(0, kMaxCharacters) + "...";
 }
 
 }  // namespace

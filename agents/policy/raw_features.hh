@@ -58,7 +58,7 @@ class RawFeatures {
   void on_ack(Time now, const AckEvent& ack) {
     const double rtt_ms = in_ms(ack.rtt.latest);
     rtt_deviation_ms_ +=
-        (std::abs(rtt_ms - std::max(in_ms(ack.rtt.smoothed), kLeastMs)) - rtt_deviation_ms_) / 16;
+        (std::abs(rtt_ms - std::max(in_ms(ack.rtt.smoothed), kMinMs)) - rtt_deviation_ms_) / 16;
     ++step_.acks;
     step_.packets += static_cast<int64_t>(ack.acked.size());
     step_.bytes += ack.acked_bytes();
@@ -102,7 +102,7 @@ class RawFeatures {
   };
 
   static double mbps(int64_t bytes, Time interval) {
-    return 0.008 * static_cast<double>(bytes) / std::max(in_ms(interval), kLeastMs);
+    return 0.008 * static_cast<double>(bytes) / std::max(in_ms(interval), kMinMs);
   }
 
   void note_arrival(Time sent_at, Time received_at) {
@@ -116,7 +116,7 @@ class RawFeatures {
     return step_.acks > 0 && step_arrival_ ? in_ms(*last_arrival_ - *step_arrival_) : 0;
   }
 
-  static constexpr double kLeastMs = 1e-3;  // of divisors
+  static constexpr double kMinMs = 1e-3;  // of divisors
 
   double packet_bytes_;
   Step step_{};

@@ -30,17 +30,17 @@ void ScaleFreeFeatures::close_step() {
 
 void ScaleFreeFeatures::take_latest() {
   const Ack& ack = step_.latest;
-  min_rtt_ms_ = std::max(in_ms(ack.rtt.min), kLeastMs);
+  min_rtt_ms_ = std::max(in_ms(ack.rtt.min), kMinMs);
   smoothed_rtt_ms_ = smoothed_ms(ack.rtt);
   inflight_bytes_ = static_cast<double>(ack.inflight_bytes);
-  const double round_trip_ms = std::max(in_ms(ack.ack_interval), kLeastMs);
+  const double round_trip_ms = std::max(in_ms(ack.ack_interval), kMinMs);
   round_trip_rate_ = static_cast<double>(ack.delivered_bytes) / std::max(round_trip_ms, min_rtt_ms_);
-  sending_rate_ = static_cast<double>(ack.bytes_sent_since) / std::max(in_ms(ack.rtt.latest), kLeastMs);
+  sending_rate_ = static_cast<double>(ack.bytes_sent_since) / std::max(in_ms(ack.rtt.latest), kMinMs);
 }
 
 // Averages of one horizon share their weight: the exponential costs more than the rest.
 void ScaleFreeFeatures::update_averages(double step_ms, double log_window) {
-  const double rtt_ms = std::max(smoothed_rtt_ms_, kLeastMs);
+  const double rtt_ms = std::max(smoothed_rtt_ms_, kMinMs);
   const auto kept_over = [=](double rtts) { return std::exp(-step_ms / (rtts * rtt_ms)); };
   const double weight_2 = 1 - kept_over(2);
   const double weight_4 = 1 - kept_over(4);
@@ -77,13 +77,13 @@ double ScaleFreeFeatures::as_window(double bytes_per_ms, double cwnd_packets) co
 void ScaleFreeFeatures::observe(Time now, const OwnState& own, std::span<float> observation) {
   const double cwnd_packets = own.cwnd_packets;
   const double log_window = std::log(cwnd_packets);
-  const double step_ms = std::max(in_ms(now - step_start_), kLeastMs);
+  const double step_ms = std::max(in_ms(now - step_start_), kMinMs);
   close_step();
   update_averages(step_ms, log_window);
   const std::array<double, kSize> raw{
       std::log(std::max(cwnd_packets, 1.0)),
       std::log1p(min_rtt_ms_),
-      std::log1p(queueing_ms_ / std::max(min_rtt_ms_, kLeastMs)),
+      std::log1p(queueing_ms_ / std::max(min_rtt_ms_, kMinMs)),
       std::log1p(queueing_ms_ / kDelayUnitMs),
       std::log1p(least_queueing_ms_ / kDelayUnitMs),
       as_window(static_cast<double>(step_.delivered_bytes) / step_ms, cwnd_packets),
@@ -99,7 +99,7 @@ void ScaleFreeFeatures::observe(Time now, const OwnState& own, std::span<float> 
       log_ratio(queueing_ms_ + 1, queueing_2_ + 1),
       log_ratio(queueing_2_ + 1, queueing_8_ + 1),
       log_ratio(step_ms, kDelayUnitMs),
-      std::min(1.0, in_ms(now) / (kStartRtts * std::max(min_rtt_ms_, kLeastMs))),
+      std::min(1.0, in_ms(now) / (kStartRtts * std::max(min_rtt_ms_, kMinMs))),
       previous_action_,
       std::log1p(forward_queueing_ms_ / kDelayUnitMs),
       std::log1p(latest_forward_queueing_ms_ / kDelayUnitMs),

@@ -60,7 +60,7 @@ class ScaleFreeFeatures {
     Ack latest{};
   };
 
-  static double smoothed_ms(const RttStats& rtt) { return std::max(in_ms(rtt.smoothed), kLeastMs); }
+  static double smoothed_ms(const RttStats& rtt) { return std::max(in_ms(rtt.smoothed), kMinMs); }
 
   void note_arrival(Time sent_at, Time received_at) {
     const Time forward = received_at - sent_at;
@@ -77,7 +77,7 @@ class ScaleFreeFeatures {
   void update_averages(double step_ms, double log_window);
   [[nodiscard]] double as_window(double bytes_per_ms, double cwnd_packets) const;
 
-  static constexpr double kLeastMs = 1e-3;  // of divisors
+  static constexpr double kMinMs = 1e-3;  // of divisors
 
   double packet_bytes_;
   double preference_;

@@ -30,12 +30,12 @@ inline int check_system_call(const char* attempt, int result) {
 // `message` as one line of limited length: control characters become '?', and the middle of a message above
 // 280 bytes becomes "...".
 inline std::string one_line(std::string_view message) {
-  constexpr std::size_t kMostBytes = 280;
+  constexpr std::size_t kMaxBytes = 280;
   const auto within_character = [&](std::size_t at) { return (message[at] & '\xc0') == '\x80'; };  // of UTF-8
   std::string line{message};
-  if (message.size() > kMostBytes) {
-    std::size_t head = kMostBytes / 2;
-    std::size_t tail = message.size() - kMostBytes / 2 + 3;
+  if (message.size() > kMaxBytes) {
+    std::size_t head = kMaxBytes / 2;
+    std::size_t tail = message.size() - kMaxBytes / 2 + 3;
     while (head > 0 && within_character(head)) --head;
     while (tail < message.size() && within_character(tail)) ++tail;
     line.replace(head, tail - head, "...");

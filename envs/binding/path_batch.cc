@@ -29,8 +29,8 @@ void require(bool holds, const std::string& message) {
   if (!holds) throw std::invalid_argument(message);
 }
 
-constexpr int64_t kLongestStepMs = 60'000;
-constexpr std::size_t kMostThreads = 1024;
+constexpr int64_t kMaxStepMs = 60'000;
+constexpr std::size_t kMaxThreads = 1024;
 
 template <class T>
 std::span<T> rows_of(const MatrixArgument<T>& matrix, const char* name, std::size_t rows,
@@ -45,10 +45,9 @@ void construct(PathBatch* self, std::vector<PathSpec> paths, const std::string& 
                const std::string& actions, int64_t step_ms, double initial_cwnd_packets,
                double min_cwnd_packets, double max_cwnd_packets, bool companion, std::size_t threads) {
   require(!paths.empty(), "a batch needs at least one path");
-  require(step_ms > 0 && step_ms <= kLongestStepMs,
-          "step_ms must be within 1 and " + std::to_string(kLongestStepMs));
-  require(threads > 0 && threads <= kMostThreads,
-          "threads must be within 1 and " + std::to_string(kMostThreads));
+  require(step_ms > 0 && step_ms <= kMaxStepMs, "step_ms must be within 1 and " + std::to_string(kMaxStepMs));
+  require(threads > 0 && threads <= kMaxThreads,
+          "threads must be within 1 and " + std::to_string(kMaxThreads));
   require(min_cwnd_packets >= 1 && min_cwnd_packets <= initial_cwnd_packets &&
               initial_cwnd_packets <= max_cwnd_packets,
           "1 <= min_cwnd_packets <= initial_cwnd_packets <= max_cwnd_packets must hold");

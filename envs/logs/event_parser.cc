@@ -11,9 +11,9 @@ namespace ccgym {
 namespace {
 
 constexpr std::size_t kDecimals = 3;
-constexpr std::size_t kLongestNumber = 18;
-constexpr std::size_t kLongestLine = 1000;
-constexpr std::size_t kLongestExcerpt = 80;
+constexpr std::size_t kMaxNumberCharacters = 18;
+constexpr std::size_t kMaxLineCharacters = 1000;
+constexpr std::size_t kMaxExcerptCharacters = 80;
 constexpr double kPerMs = 1000.0;
 
 bool is_blank(char letter) { return letter == ' ' || letter == '\t' || letter == '\r'; }
@@ -35,7 +35,7 @@ void split(std::string_view line, std::vector<std::string_view>& fields) {
 std::optional<int64_t> number(std::string_view field, std::size_t decimals) {
   const std::size_t point = decimals == 0 ? field.size() : field.size() - decimals - 1;
   const bool negative = field.starts_with('-');
-  if (field.size() > kLongestNumber || field.size() <= negative) return std::nullopt;
+  if (field.size() > kMaxNumberCharacters || field.size() <= negative) return std::nullopt;
   if (decimals != 0 && (field.size() <= decimals || field[point] != '.')) return std::nullopt;
   int64_t value = 0;
   for (std::size_t i = negative; i < field.size(); ++i) {
@@ -68,9 +68,9 @@ bool fits(char letter, int64_t value) {
 std::string excerpt(std::string_view line) {
   while (!line.empty() && is_blank(line.front())) line.remove_prefix(1);
   while (!line.empty() && is_blank(line.back())) line.remove_suffix(1);
-  std::string shown{line.substr(0, kLongestExcerpt)};
+  std::string shown{line.substr(0, kMaxExcerptCharacters)};
   std::ranges::replace_if(shown, [](char letter) { return letter < ' ' || letter > '~'; }, '?');
-  return line.size() > kLongestExcerpt ? shown + "..." : shown;
+  return line.size() > kMaxExcerptCharacters ? shown + "..." : shown;
 }
 
 }  // namespace
@@ -107,7 +107,7 @@ EventColumn EventParser::take(char kind, std::size_t field) {
 }
 
 void EventParser::check_length(std::string_view line) const {
-  if (line.size() > kLongestLine) refuse(line, "is no event: too long");
+  if (line.size() > kMaxLineCharacters) refuse(line, "is no event: too long");
 }
 
 void EventParser::read(std::string_view line) {

@@ -8,7 +8,7 @@ namespace ccgym {
 
 namespace {
 
-constexpr std::size_t kLongestLine = 100;
+constexpr std::size_t kMaxLineCharacters = 100;
 
 template <class Number, class... Format>
 void put(std::string& text, Number number, Format... format) {
@@ -36,7 +36,7 @@ void MergedLines::add_received(std::span<const double> times_ms, std::span<const
 
 std::string MergedLines::next(std::size_t characters) {
   std::string text;
-  text.reserve(characters + kLongestLine);
+  text.reserve(characters + kMaxLineCharacters);
   while (!heads_.empty() && text.size() < characters) {
     const auto [time_ms, index] = heads_.top();
     heads_.pop();

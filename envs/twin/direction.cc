@@ -7,7 +7,7 @@ namespace ccgym {
 
 namespace {
 
-constexpr double kLongestSojournMs = 1 << 30;
+constexpr double kMaxSojournMs = 1 << 30;
 
 int64_t as_ns(double ms) { return std::llround(ms * static_cast<double>(kNsPerMs)); }
 
@@ -29,7 +29,7 @@ bool OnOffGate::on(int64_t ns) {
 
 // Cut to whole milliseconds, as mahimahi does.
 int64_t OnOffGate::sojourn_ns(double mean_ms) {
-  return static_cast<int64_t>(std::min(random_.exponential(mean_ms), kLongestSojournMs)) * kNsPerMs;
+  return static_cast<int64_t>(std::min(random_.exponential(mean_ms), kMaxSojournMs)) * kNsPerMs;
 }
 
 DelayLine::DelayLine(const PathSpec& path)

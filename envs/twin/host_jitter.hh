@@ -29,8 +29,8 @@ class HostJitter {
   [[nodiscard]] Time until() const { return until_; }  // the end of the last stall drawn
 
  private:
-  static constexpr double kLongestMs = 1e12;  // 30 years
-  static Time to_time(double ms) { return Time{static_cast<int64_t>(std::min(ms, kLongestMs) * 1e6)}; }
+  static constexpr double kMaxMs = 1e12;  // 30 years
+  static Time to_time(double ms) { return Time{static_cast<int64_t>(std::min(ms, kMaxMs) * 1e6)}; }
 
   double mean_gap_ms_;
   double max_ms_;

@@ -19,9 +19,9 @@ namespace {
 
 constexpr Time kDuration = std::chrono::seconds{25};
 constexpr int64_t kPacketBytes = RandomNetwork::kPacketBytes;
-constexpr int64_t kMostPackets = 100'000;   // of a window without a pacing rate; 180 fill link and queue
-constexpr int64_t kLeastDelivered = 250;    // in 25 s: nearly one per round trip
-constexpr int kMostEventsAtOnce = 100'000;  // at one instant: more means timers that do not advance
+constexpr int64_t kMaxPackets = 100'000;   // of a window without a pacing rate; 180 fill link and queue
+constexpr int64_t kMinDelivered = 250;     // in 25 s: nearly one per round trip
+constexpr int kMaxEventsAtOnce = 100'000;  // at one instant: more means timers that do not advance
 constexpr std::ptrdiff_t kStepsOfACopy = 2000;
 
 struct Decision {
@@ -63,9 +63,9 @@ std::string insanity_of(const Decision& decision) {
   if (cwnd_packets < 1)
     return at(decision.now,
               "a window of " + std::to_string(cwnd_packets) + " packets; at least 1 makes sense");
-  if (cwnd_packets > kMostPackets && !decision.pacing_rate)
+  if (cwnd_packets > kMaxPackets && !decision.pacing_rate)
     return at(decision.now, "a window of " + std::to_string(cwnd_packets) +
-                                " packets and no pacing rate; 1 to " + std::to_string(kMostPackets) +
+                                " packets and no pacing rate; 1 to " + std::to_string(kMaxPackets) +
                                 " make sense here");
   if (decision.pacing_rate &&
       !(std::isfinite(decision.pacing_rate->mbps()) && decision.pacing_rate->mbps() > 0))
@@ -81,7 +81,7 @@ bool advance(RandomNetwork& network, Outcome& outcome, int& at_once) {
     return false;
   }
   at_once = network.now() == before ? at_once + 1 : 0;
-  if (at_once > kMostEventsAtOnce)
+  if (at_once > kMaxEventsAtOnce)
     outcome.stuck_timer = at(before, "its timer is due, or its window open, again and again");
   outcome.decisions.push_back(decision_of(network));
   if (outcome.insane_limits.empty()) outcome.insane_limits = insanity_of(outcome.decisions.back());
@@ -141,9 +141,9 @@ Promise copies_alike(std::string_view scheme, unsigned seed) {
 }
 
 std::string too_little(const Outcome& outcome) {
-  if (outcome.delivered_packets >= kLeastDelivered) return "";
+  if (outcome.delivered_packets >= kMinDelivered) return "";
   return "it delivers " + std::to_string(outcome.delivered_packets) + " packets in 25 s, at least " +
-         std::to_string(kLeastDelivered) + " would be right";
+         std::to_string(kMinDelivered) + " would be right";
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ namespace ccgym {
 
 namespace {
 
-constexpr int64_t kMostUnserved = 10'000'000;  // 0.3 GB of arrivals
+constexpr int64_t kMaxUnservedPackets = 10'000'000;  // 0.3 GB of arrivals
 constexpr Time kSamplePeriod = std::chrono::milliseconds{10};
 
 // Whole microseconds, so that times of sending, queueing and receiving add up.
@@ -38,7 +38,7 @@ class FlowRecorder {
 
   void on_arrival(const LinkPacket& packet) {
     FlowRecord& record = records_[packet.label.flow()];
-    if (++unserved_ > kMostUnserved) {  // a flow that floods the link would fill any memory
+    if (++unserved_ > kMaxUnservedPackets) {  // a flow that floods the link would fill any memory
       record.unrecorded_bytes += packet.bytes;
       return;
     }

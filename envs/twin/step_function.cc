@@ -19,7 +19,7 @@ namespace {
 // Sprout: 200 packets/s per sqrt(s) on links of up to 1000 packets/s, outages that end at 1 per second.
 constexpr double kTickMs = 20;
 constexpr double kCellularNoise = 0.4;  // of the mean rate, per sqrt(s)
-constexpr double kHighestRate = 2;      // of the mean rate
+constexpr double kMaxRate = 2;          // of the mean rate
 constexpr double kOutageEndsPerMs = 1e-3;
 
 constexpr double kMaxSteps = 1e7;
@@ -112,7 +112,7 @@ StepFunction cellular_rate(double mean, uint64_t seed, double period_ms) {
     rate.values.push_back(level);
     if (level == 0 && !random.chance(-std::expm1(-kOutageEndsPerMs * kTickMs))) continue;
     const double moved = level + kCellularNoise * std::sqrt(kTickMs / 1000) * normal(random);
-    level = moved > 0 ? reflected(moved, 0, kHighestRate) : 0;
+    level = moved > 0 ? reflected(moved, 0, kMaxRate) : 0;
   }
   const double sum = std::accumulate(rate.values.begin(), rate.values.end(), 0.0);
   const double scale = mean * static_cast<double>(rate.values.size()) / sum;

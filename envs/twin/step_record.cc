@@ -18,9 +18,9 @@ namespace ccgym {
 namespace {
 
 constexpr Time kStep = std::chrono::milliseconds{10};
-constexpr Time kMostSilence = std::chrono::seconds{1};
+constexpr Time kMaxSilence = std::chrono::seconds{1};
 constexpr Time kPiece = std::chrono::milliseconds{100};
-constexpr float kMostPackets = 1e5F;
+constexpr float kMaxPackets = 1e5F;
 
 // Stands between the sender and the scheme. A decision that was due between two events, when nothing changed,
 // is recorded before the second one.
@@ -78,14 +78,14 @@ class StepRecorder final : public ForwardingController<Cloned<CongestionControll
   }
 
   [[nodiscard]] Time due() const {
-    return first_ack_ ? std::max(*step_start_ + kStep, *first_ack_) : *step_start_ + kMostSilence;
+    return first_ack_ ? std::max(*step_start_ + kStep, *first_ack_) : *step_start_ + kMaxSilence;
   }
 
   void decide(Time now) {
     const std::size_t size = RawFeatures::kNames.size();
     record_.observations.resize(record_.observations.size() + size);
     features_.observe(now, {.cwnd_packets = window_packets_}, std::span{record_.observations}.last(size));
-    window_packets_ = std::clamp(window_packets(), 1.0, static_cast<double>(kMostPackets));
+    window_packets_ = std::clamp(window_packets(), 1.0, static_cast<double>(kMaxPackets));
     const std::optional<Rate> rate = inner().limits().pacing_rate;
     record_.actions.push_back(static_cast<float>(window_packets_));
     record_.actions.push_back(rate ? std::clamp(static_cast<float>(rate->mbps()), 1e-3F, kNoPacingMbps)

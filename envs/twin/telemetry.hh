@@ -72,8 +72,8 @@ class StepMeter {
     return static_cast<double>(packets * (kDataTunBytes - kTunHeaderBytes));
   }
   static double throughput_mbps(double delivered_bytes, double step_ms) {
-    constexpr double kLeastMs = 1e-6;
-    return 0.008 * delivered_bytes / std::max(step_ms, kLeastMs);
+    constexpr double kMinMs = 1e-6;
+    return 0.008 * delivered_bytes / std::max(step_ms, kMinMs);
   }
   static double loss(double delivered_bytes, double lost_bytes) {
     return lost_bytes / std::max(delivered_bytes + lost_bytes, 1.0);

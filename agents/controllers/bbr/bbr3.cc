@@ -13,8 +13,8 @@ constexpr int kStartupLostRanges = 6;  // section 5.3.1.3
 constexpr int kStartupMarkedRounds = 2;
 constexpr double kFullGrowth = 1.25;  // section 5.3.1.2
 constexpr int kFullRounds = 3;
-constexpr int kMostDrainRounds = 3;  // section 5.3.2
-constexpr int kRoundsPerEpoch = 5;   // half of the 10 rounds of section 2.12: ExtraAckedFilterLen
+constexpr int kMaxDrainRounds = 3;  // section 5.3.2
+constexpr int kRoundsPerEpoch = 5;  // half of the 10 rounds of section 2.12: ExtraAckedFilterLen
 constexpr Time kNominalRtt = milliseconds{1};
 constexpr double kHeadroom = 0.15;  // section 2.8
 constexpr double kMaxQuantumBytes = 64 * 1024;
@@ -132,7 +132,7 @@ void Bbr3::check_drained(Time now, int64_t inflight_bytes) {
   }
   if (mode_ != Mode::drain) return;
   const bool drained = static_cast<double>(inflight_bytes) <= with_quantum(bdp_bytes(bandwidth()));
-  if (drained || rounds_.count() > drain_began_in_round_ + kMostDrainRounds) start_down(now);
+  if (drained || rounds_.count() > drain_began_in_round_ + kMaxDrainRounds) start_down(now);
 }
 
 // Section 5.6.2: the pacing rate from cwnd, before there is a bandwidth sample.

@@ -46,13 +46,13 @@ class Policer {
   [[nodiscard]] std::optional<Rate> bandwidth() const { return found_ ? bandwidth_ : std::nullopt; }
 
  private:
-  static constexpr int kLeastRounds = 4;                // lt_intvl_min_rtts
-  static constexpr int kMostRounds = 4 * kLeastRounds;  // a longer interval is discarded
-  static constexpr double kLossShare = 50.0 / 256;      // lt_loss_thresh: lost bytes / delivered bytes
-  static constexpr double kSameShare = 1.0 / 8;         // lt_bw_ratio: relative difference of the rates
-  static constexpr double kSameMbps = 0.004;            // lt_bw_diff: absolute difference of the rates
-  static constexpr int kRoundsOfUse = 48;               // lt_bw_max_rtts
-  static constexpr Time kShortest = std::chrono::milliseconds{1};
+  static constexpr int kMinRounds = 4;               // lt_intvl_min_rtts
+  static constexpr int kMaxRounds = 4 * kMinRounds;  // a longer interval is discarded
+  static constexpr double kLossShare = 50.0 / 256;   // lt_loss_thresh: lost bytes / delivered bytes
+  static constexpr double kSameShare = 1.0 / 8;      // lt_bw_ratio: relative difference of the rates
+  static constexpr double kSameMbps = 0.004;         // lt_bw_diff: absolute difference of the rates
+  static constexpr int kRoundsOfUse = 48;            // lt_bw_max_rtts
+  static constexpr Time kMinInterval = std::chrono::milliseconds{1};
 
   bool expires(const Delivery& delivery, bool probing_bandwidth) {
     if (!probing_bandwidth || !delivery.round_begins || ++rounds_ < kRoundsOfUse) return false;
@@ -62,13 +62,13 @@ class Policer {
 
   void sample(const Delivery& delivery, bool lost) {
     rounds_ += delivery.round_begins ? 1 : 0;
-    if (rounds_ < kLeastRounds) return;
-    if (rounds_ > kMostRounds) return forget();
+    if (rounds_ < kMinRounds) return;
+    if (rounds_ > kMaxRounds) return forget();
     if (!lost) return;
     const auto delivered = static_cast<double>(delivery.delivered_bytes - began_delivered_bytes_);
     const auto lost_bytes = static_cast<double>(delivery.declared_lost_bytes - began_lost_bytes_);
     const Time interval = delivery.now - began_;
-    if (delivered <= 0 || lost_bytes < kLossShare * delivered || interval < kShortest) return;
+    if (delivered <= 0 || lost_bytes < kLossShare * delivered || interval < kMinInterval) return;
     end_interval(delivery, Rate::of(delivered, interval));
   }
 

@@ -11,10 +11,10 @@ constexpr double kGrowthPerSecond = 1.08;    // eta
 constexpr double kBeta = 0.85;               // beta
 constexpr double kMaxOverIncoming = 1.5;     // A_hat < 1.5 R_hat
 constexpr double kDecreaseSmoothing = 0.95;  // of the mean and the variance of R_hat at decreases
-constexpr double kLeastVariance = 0.4e-3;    // WebRTC's bounds, 0.4 to 2.5 kbit/s: a single decrease
-constexpr double kMostVariance = 2.5e-3;     // has no variance, and the draft gives no value for it
+constexpr double kMinVariance = 0.4e-3;      // WebRTC's bounds, 0.4 to 2.5 kbit/s: a single decrease
+constexpr double kMaxVariance = 2.5e-3;      // has no variance, and the draft gives no value for it
 constexpr double kDeviations = 3;            // standard deviations within which A_hat is near convergence
-constexpr double kLeastIncrease = 1e-3;      // Mbit/s per response time: 1000 bit/s
+constexpr double kMinIncrease = 1e-3;        // Mbit/s per response time: 1000 bit/s
 constexpr double kFramesPerSecond = 30;      // for the size of a packet in additive increase
 constexpr double kMaxPacketBytes = 1200;     // expected_packet_size_bits: the draft's, of a video frame
 constexpr double kMinRateMbps = 0.15;        // for regular feedback
@@ -46,7 +46,7 @@ void DelayBasedRate::increase(double elapsed_s, const Conditions& conditions) {
     const double response_s = 0.1 + in_seconds(conditions.rtt);
     const double frame_mbit = rate_mbps_ / kFramesPerSecond;
     const double packet_mbit = frame_mbit / std::ceil(frame_mbit / (kMaxPacketBytes * 8e-6));
-    rate_mbps_ += std::min(elapsed_s / response_s, 1.0) * std::max(kLeastIncrease, 0.5 * packet_mbit);
+    rate_mbps_ += std::min(elapsed_s / response_s, 1.0) * std::max(kMinIncrease, 0.5 * packet_mbit);
   } else {
     rate_mbps_ *= std::pow(kGrowthPerSecond, elapsed_s);
   }
@@ -70,14 +70,14 @@ void DelayBasedRate::decrease(double incoming_mbps) {
 
 void DelayBasedRate::note_decrease(double incoming_mbps) {
   if (!convergence_) {
-    convergence_ = {.mean_mbps = incoming_mbps, .variance = kLeastVariance};
+    convergence_ = {.mean_mbps = incoming_mbps, .variance = kMinVariance};
     return;
   }
   auto& [mean_mbps, variance] = *convergence_;
   mean_mbps += (1 - kDecreaseSmoothing) * (incoming_mbps - mean_mbps);
   const double error_mbps = incoming_mbps - mean_mbps;
   variance += (1 - kDecreaseSmoothing) * (error_mbps * error_mbps / mean_mbps - variance);
-  variance = std::clamp(variance, kLeastVariance, kMostVariance);
+  variance = std::clamp(variance, kMinVariance, kMaxVariance);
 }
 
 // Section 6: A_s becomes A_s (1 - p/2) if the loss rate p is above 10 %, and 1.05 A_s if it is below 2 %.

@@ -10,7 +10,7 @@ namespace ccgym {
 namespace {
 
 constexpr double kInitialRttSeconds = 0.1;   // until the first ACK
-constexpr double kLeastRttSeconds = 1e-3;    // bounds the first rate, 2 MSS/RTT
+constexpr double kMinRttSeconds = 1e-3;      // bounds the first rate, 2 MSS/RTT
 constexpr double kInitialPacketsPerRtt = 2;  // Allegro section 3.2: 2 MSS/RTT
 constexpr int64_t kMinPackets = 10;          // Allegro section 3.1: an interval is long enough for 10 packets
 constexpr std::size_t kMaxOutstanding = 64;  // with so many intervals without feedback the rate is held
@@ -58,7 +58,7 @@ void Pcc::on_timer(Time now, const Timer& timer) {
 
 void Pcc::start(Time rtt) {
   has_started_ = true;
-  const double rtt_s = std::max(kLeastRttSeconds, in_seconds(rtt));
+  const double rtt_s = std::max(kMinRttSeconds, in_seconds(rtt));
   learner_->start(kInitialPacketsPerRtt * packet_megabits() / rtt_s);
   next_interval();
 }

@@ -16,7 +16,7 @@ constexpr std::ptrdiff_t kReach =
 constexpr double kFloor = 1e-12;  // added to each probability, so that no rate is ever ruled out
 // Larger counts are cut to this, twice the mean at the highest rate: their likelihood would be below the
 // floor at every rate, and so would not distinguish the rates.
-constexpr double kMostPackets = 40;
+constexpr double kMaxPackets = 40;
 
 using Kernel = std::array<double, 2 * kReach + 1>;
 
@@ -71,7 +71,7 @@ void RateBelief::evolve(Distribution& probabilities) {
 
 // Section 3.2, step 2: multiplies each probability by the Poisson likelihood of the count.
 void RateBelief::observe(double packets) {
-  packets = std::min(packets, kMostPackets);
+  packets = std::min(packets, kMaxPackets);
   static const std::array<double, kSproutRates> logs = log_means();
   const double log_factorial = std::lgamma(packets + 1);
   for (std::size_t rate = 0; rate < kSproutRates; ++rate)
@@ -81,7 +81,7 @@ void RateBelief::observe(double packets) {
 
 // Multiplies each probability by the likelihood of that count or a larger one.
 void RateBelief::observe_at_least(double packets) {
-  packets = std::min(packets, kMostPackets);
+  packets = std::min(packets, kMaxPackets);
   for (std::size_t rate = 0; rate < kSproutRates; ++rate) {
     const double mean = packets_per_tick(rate);
     double term = std::exp(-mean);

@@ -9,7 +9,7 @@ namespace {
 constexpr double kAlpha = 0.125;
 constexpr double kBeta = 1.25;
 constexpr int64_t kUpdateMs = 30;
-constexpr double kMostMarked = 0.1;  // RFC 8033, section 5.1: mark_ecnth
+constexpr double kMaxMarked = 0.1;  // RFC 8033, section 5.1: mark_ecnth
 constexpr int64_t kMeasuredBytes = 16'384;
 constexpr int64_t kTwoPacketsBytes = 2 * 1504;
 
@@ -26,7 +26,7 @@ void Pie::enqueue(const LinkPacket& packet, WaitingLine& line, DroppedPackets& d
   if (!line.has_room_for(packet)) return dropped.push_back(packet);
   LinkPacket taken = packet;
   const bool stays =
-      !drops_early(line.bytes()) || (parameters_.ecn && probability_ <= kMostMarked && taken.label.mark());
+      !drops_early(line.bytes()) || (parameters_.ecn && probability_ <= kMaxMarked && taken.label.mark());
   stays ? line.push(taken) : dropped.push_back(taken);
 }
 

@@ -32,7 +32,7 @@ namespace {
 constexpr uint64_t kFlow = 7;
 constexpr int64_t kPackets = 600;
 constexpr Time kSilence = std::chrono::milliseconds{300};  // a time-out, and a spurious one
-constexpr Time kLongest = std::chrono::seconds{20};
+constexpr Time kMaxDuration = std::chrono::seconds{20};
 
 uint16_t port_of(int socket) {
   sockaddr_in bound{};
@@ -126,7 +126,7 @@ TEST_P(RealSender, MeetsItsContractOverABadPath) {
   const FileDescriptor socket = connect_udp(path.address());
   DriverContract contract{make_controller(GetParam(), {.packet_bytes = kDataBytes})};
   UdpFlow flow{socket, contract, kFlow, Traffic{{.packets = kPackets}, /*seed=*/1}};
-  flow.run(kLongest, stop);
+  flow.run(kMaxDuration, stop);
   EXPECT_EQ(contract.breaches(), std::vector<std::string>{});
   EXPECT_GE(flow.sender().delivered_packets(), kPackets);
   EXPECT_GT(flow.ignored_datagrams(), 0U);
@@ -141,7 +141,7 @@ TEST_P(RealSender, MeetsItsContractWhereTheApplicationPauses) {
                            .mean_on = std::chrono::milliseconds{2},
                            .mean_off = std::chrono::milliseconds{20}};
   UdpFlow flow{socket, contract, kFlow, Traffic{pauses, /*seed=*/1}};
-  flow.run(kLongest, stop);
+  flow.run(kMaxDuration, stop);
   EXPECT_EQ(contract.breaches(), std::vector<std::string>{});
 }
 

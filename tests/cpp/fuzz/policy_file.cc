@@ -17,7 +17,7 @@ namespace ccgym::fuzz {
 
 namespace {
 
-constexpr std::size_t kLongestMessage = 1000;
+constexpr std::size_t kMaxMessageBytes = 1000;
 
 // A file with these bytes, which goes with it.
 class Written {
@@ -50,7 +50,7 @@ void check_policy_file(std::span<const std::byte> bytes) {
     if (policy.network->step(observation).size() != policy.network->outputs()) std::abort();
   } catch (const std::runtime_error& error) {
     const std::string told = error.what();
-    if (told.size() > kLongestMessage || told.find('\n') != std::string::npos) std::abort();
+    if (told.size() > kMaxMessageBytes || told.find('\n') != std::string::npos) std::abort();
   }
 }
 

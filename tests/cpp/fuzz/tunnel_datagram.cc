@@ -35,7 +35,7 @@ void check_forgery(std::span<const std::byte> bytes) {
   std::vector<std::byte> scratch(bytes.size() + kIpHeaderBytes);
   const Verdict verdict = server.open(bytes, scratch).verdict;
   require(verdict == Verdict::malformed || verdict == Verdict::altered || verdict == Verdict::request);
-  std::vector<std::byte> out(kLongestControlBytes);
+  std::vector<std::byte> out(kMaxControlBytes);
   require(server.answer(bytes, out) <= bytes.size());  // no stranger is helped to flood another
 }
 
@@ -44,7 +44,7 @@ void check_round_trip(std::span<const std::byte> packet) {
   if (packet.size() < 2) return;  // these lengths mean keep-alive and bye
   AuthenticatedProtocol client{{key_of(1), key_of(2)}, kClientEnd, std::nullopt};
   AuthenticatedProtocol server{{key_of(2), key_of(1)}, kClientEnd.swapped(), std::nullopt};
-  std::vector<std::byte> datagram(packet.size() + kMostOverheadBytes);
+  std::vector<std::byte> datagram(packet.size() + kMaxOverheadBytes);
   datagram.resize(client.seal(packet, datagram).bytes);
   std::vector<std::byte> scratch(datagram.size() + kIpHeaderBytes);
   const Opened opened = server.open(datagram, scratch);
@@ -85,7 +85,7 @@ void check_handshake(std::span<const std::byte> bytes) {
 
 void check_compatible(std::span<const std::byte> bytes) {
   CompatibleProtocol server{Role::server};
-  std::vector<std::byte> out(kLongestControlBytes);
+  std::vector<std::byte> out(kMaxControlBytes);
   const Opened opened = server.open(bytes, {});
   require((opened.verdict == Verdict::packet) == (bytes.size() > kWireOverheadBytes));
   if (opened.verdict == Verdict::request) require(server.answer(bytes, out) <= bytes.size());

@@ -28,13 +28,13 @@ class Conduct {
   void note_breach(Time now, const char* breach) {
     if (told_.insert(breach).second)
       breaches_.push_back(breach + (" at " + std::to_string(in_ms(now))) + " ms");
-    if (++breaks_ > kMostBreaks) throw std::runtime_error("no end of breaches, last " + breaches_.back());
+    if (++breaks_ > kMaxBreaks) throw std::runtime_error("no end of breaches, last " + breaches_.back());
   }
   [[nodiscard]] const std::map<std::string, int>& calls() const { return calls_; }
   [[nodiscard]] const std::vector<std::string>& breaches() const { return breaches_; }
 
  private:
-  static constexpr int kMostBreaks = 1000;
+  static constexpr int kMaxBreaks = 1000;
 
   std::map<std::string, int> calls_{};
   std::set<std::string> told_{};
@@ -132,7 +132,7 @@ class DriverContract final : public ForwardingController<Cloned<CongestionContro
   }
   [[nodiscard]] std::optional<Time> next_timer() const override {
     unread_ &= ~kTimer;
-    check(last_, ++reads_ <= kMostReads, "the timer is read again and again, without a call");
+    check(last_, ++reads_ <= kMaxReads, "the timer is read again and again, without a call");
     return ForwardingController::next_timer();
   }
   [[nodiscard]] SendLimits limits() const override {
@@ -149,7 +149,7 @@ class DriverContract final : public ForwardingController<Cloned<CongestionContro
   static constexpr unsigned kTimer = 1;
   static constexpr unsigned kLimits = 2;
   static constexpr unsigned kBoth = kTimer | kLimits;
-  static constexpr int kMostReads = 1000;  // one who does not hear of a timer that is due would ask for ever
+  static constexpr int kMaxReads = 1000;  // one who does not hear of a timer that is due would ask for ever
 
   struct Departure {
     Time sent_at{};

@@ -84,8 +84,8 @@ TEST_P(PacketDeviceTest, ShowsThatAPacketIsLargerThanTheMtu) {
 
 TEST_P(PacketDeviceTest, WritesPacketsInOrder) {
   std::vector<Bytes> packets;
-  for (std::size_t i = 0; i < kMostDelivered; ++i) packets.push_back(packet_of(i));
-  for (const std::size_t count : {std::size_t{1}, kMostDelivered, std::size_t{5}}) {
+  for (std::size_t i = 0; i < kMaxDelivered; ++i) packets.push_back(packet_of(i));
+  for (const std::size_t count : {std::size_t{1}, kMaxDelivered, std::size_t{5}}) {
     for (std::size_t i = 0; i < count; ++i) device_->deliver(packets[i]);
     device_->flush();
     for (std::size_t i = 0; i < count; ++i) EXPECT_EQ(kernel_receives(), packets[i]);

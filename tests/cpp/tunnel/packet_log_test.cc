@@ -18,7 +18,7 @@ using std::chrono::microseconds;
 using std::chrono::seconds;
 
 std::string line_of(Time elapsed, uint64_t uid, std::size_t bytes) {
-  std::array<char, kLongestLogLine> line{};
+  std::array<char, kMaxLogLineCharacters> line{};
   return {line.data(), write_log_line(line, elapsed, uid, bytes)};
 }
 
@@ -42,7 +42,7 @@ TEST(LogLine, HasMillisecondsWithThreeDecimals) {
 }
 
 TEST(LogLine, TheLongestFits) {
-  EXPECT_LE(line_of(Time::max(), ~uint64_t{0}, ~std::size_t{0}).size(), kLongestLogLine);
+  EXPECT_LE(line_of(Time::max(), ~uint64_t{0}, ~std::size_t{0}).size(), kMaxLogLineCharacters);
 }
 
 TEST(LogHead, IsOneLineThatEndsWithTheWallClock) {

@@ -28,7 +28,7 @@ struct Datagram {
 };
 
 Datagram sealed(Protocol& protocol, const Bytes& packet) {
-  Bytes out(packet.size() + kMostOverheadBytes);
+  Bytes out(packet.size() + kMaxOverheadBytes);
   const Sealed made = protocol.seal(packet, out);
   out.resize(made.bytes);
   return {out, made.uid};
@@ -132,7 +132,7 @@ TEST(AuthenticatedProtocol, KnowsTheNewestDatagram) {
 TEST(AuthenticatedProtocol, SaysThatItLivesAndThatItEnds) {
   AuthenticatedProtocol client = client_end();
   AuthenticatedProtocol server = server_end();
-  Bytes out(kLongestControlBytes);
+  Bytes out(kMaxControlBytes);
   const std::size_t alive_bytes = client.keep_alive(out);
   const Bytes keep_alive(out.begin(), out.begin() + static_cast<long>(alive_bytes));
   EXPECT_EQ(verdict_on(server, keep_alive), Verdict::keep_alive);
