@@ -7,9 +7,10 @@ namespace ccgym {
 
 namespace {
 
-// While at most one packet waits nothing is dropped or marked, whatever the mean still says. The paper leaves
-// this open; the REDs of ns-2 and ns-3 do so. Otherwise one episode of marks would cost two reductions.
-constexpr std::size_t kLetBePackets = 1;
+// While at most so many packets wait, nothing is dropped or marked, even if the mean length is still above
+// the threshold. The paper leaves this open; ns-2 and ns-3 do the same. Otherwise a flow would reduce its
+// window twice for one episode of marks.
+constexpr std::size_t kShortQueuePackets = 1;
 
 }  // namespace
 
@@ -22,12 +23,13 @@ Red::Red(const Parameters& parameters, const QueueSetting& setting)
 }
 
 void Red::enqueue(const LinkPacket& packet, WaitingLine& line, DroppedPackets& dropped) {
-  average(packet.arrival_ns, line);
+  update_mean(packet.arrival_ns, line);
   LinkPacket taken = packet;
-  const bool rules = mean_packets_ >= parameters_.min_threshold_packets && line.packets() > kLetBePackets;
-  const bool fits = line.has_room_for(packet) && (!rules || mean_packets_ < full_packets());
-  const bool stays = fits && (!picks(rules) || (parameters_.ecn && taken.label.mark()));
-  if (!fits) spared_packets_ = 0;
+  const bool active =
+      mean_packets_ >= parameters_.min_threshold_packets && line.packets() > kShortQueuePackets;
+  const bool fits = line.has_room_for(packet) && (!active || mean_packets_ < drop_all_packets());
+  const bool stays = fits && (!selects(active) || (parameters_.ecn && taken.label.mark()));
+  if (!fits) packets_since_drop_ = 0;
   stays ? line.push(taken) : dropped.push_back(taken);
 }
 
@@ -37,7 +39,7 @@ void Red::dequeue(int64_t now_ns, WaitingLine& line, LinkPacket& packet, Dropped
 }
 
 // An idle time counts as the number of packets that could have left in it (section 4).
-void Red::average(int64_t now_ns, const WaitingLine& line) {
+void Red::update_mean(int64_t now_ns, const WaitingLine& line) {
   if (line.empty()) {
     const double idle_packets = static_cast<double>(now_ns - empty_since_ns_) / ns_per_packet_;
     mean_packets_ *= std::pow(1 - parameters_.weight, idle_packets);
@@ -47,8 +49,11 @@ void Red::average(int64_t now_ns, const WaitingLine& line) {
 }
 
 // The mean length from which every packet is dropped.
-double Red::full_packets() const { return (parameters_.gentle ? 2 : 1) * parameters_.max_threshold_packets; }
+double Red::drop_all_packets() const {
+  return (parameters_.gentle ? 2 : 1) * parameters_.max_threshold_packets;
+}
 
+// p_b, by the mean length (section 4); above the upper threshold that of gentle RED.
 double Red::base_probability() const {
   const double least = parameters_.min_threshold_packets;
   const double most = parameters_.max_threshold_packets;
@@ -58,16 +63,16 @@ double Red::base_probability() const {
 }
 
 // Section 7: the number of packets between two drops or marks is uniformly distributed.
-bool Red::picks(bool rules) {
-  if (!rules) {
-    spared_packets_ = 0;
+bool Red::selects(bool active) {
+  if (!active) {
+    packets_since_drop_ = 0;
     return false;
   }
   const double probability = base_probability();
-  const double left = 1 - static_cast<double>(spared_packets_) * probability;
-  const bool picked = left <= probability || random_.uniform() * left < probability;
-  spared_packets_ = picked ? 0 : spared_packets_ + 1;
-  return picked;
+  const double left = 1 - static_cast<double>(packets_since_drop_) * probability;
+  const bool selected = left <= probability || random_.uniform() * left < probability;
+  packets_since_drop_ = selected ? 0 : packets_since_drop_ + 1;
+  return selected;
 }
 
 }  // namespace ccgym

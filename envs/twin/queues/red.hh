@@ -44,17 +44,17 @@ class Red final : public QueueDiscipline {
   [[nodiscard]] double mean_packets() const { return mean_packets_; }
 
  private:
-  void average(int64_t now_ns, const WaitingLine& line);
+  void update_mean(int64_t now_ns, const WaitingLine& line);
   [[nodiscard]] double base_probability() const;
-  [[nodiscard]] double full_packets() const;
-  bool picks(bool rules);  // or the queue is short, now or in the mean
+  [[nodiscard]] double drop_all_packets() const;
+  bool selects(bool active);  // whether to drop or mark this packet; not `active`: the queue is short
 
   Parameters parameters_;
   double ns_per_packet_;
   Random random_;
   double mean_packets_{0};
   int64_t empty_since_ns_{0};
-  int64_t spared_packets_{0};  // since the last drop or mark
+  int64_t packets_since_drop_{0};  // or mark: the paper's count
 };
 
 }  // namespace ccgym
