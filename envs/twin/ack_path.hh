@@ -1,7 +1,7 @@
 // The path of ACKs from the receivers through the downlink to the senders.
 //
 // If all flows have the same delay, the downlink's queue has no limit and nothing is lost behind the link,
-// the time of an ACK's arrival is known when the ACK leaves: it is computed at once.
+// then the arrival time of an ACK follows from its departure, and is computed at once.
 #pragma once
 
 #include <algorithm>
@@ -12,15 +12,12 @@
 #include "envs/twin/ack_lanes.hh"
 #include "envs/twin/direction.hh"
 #include "envs/twin/fifo.hh"
+#include "envs/twin/packet_sizes.hh"
 #include "envs/twin/path.hh"
 #include "envs/twin/unlimited_link.hh"
 #include "transport/random.hh"
-#include "transport/wire.hh"
 
 namespace ccgym {
-
-inline constexpr int64_t kIpUdpHeaderBytes = 28;
-inline constexpr int64_t kAckTunBytes = int64_t{kAckBytes} + kIpUdpHeaderBytes + kTunHeaderBytes;
 
 class AckPath {
  public:
@@ -28,16 +25,17 @@ class AckPath {
       : downlink_(path, Way::down, seed), lanes_(lanes) {
     const LinkSpec& link = path.downlink;
     if (lanes == 1 && link.queue.kind == "infinite" && !downlink_.draws_behind())
-      foreseen_.emplace(link.schedule, path.timing);
+      unlimited_link_.emplace(link.schedule, path.timing);
   }
 
   // Whether `send` draws random numbers.
   [[nodiscard]] bool draws() const { return downlink_.draws_before(); }
 
-  // When the next event on this path is.
+  // The time of the next event on this path.
   [[nodiscard]] int64_t next_ns() const {
     const int64_t returned_ns = returned_.empty() ? kNeverNs : returned_.front().arrival_ns;
-    return foreseen_ ? returned_ns : std::min({returned_ns, downlink_.link.next_ns(), lanes_.next_ns()});
+    return unlimited_link_ ? returned_ns
+                           : std::min({returned_ns, downlink_.link.next_ns(), lanes_.next_ns()});
   }
 
   // An ACK leaves its receiver at `ack.received_ns`; its flow has `extra_delay_ns` each way on top of the
@@ -47,8 +45,8 @@ class AckPath {
     if (reached_ns == kNeverNs) return;
     ack.arrival_ns = reached_ns + 2 * extra_delay_ns;
     ack.received_ns += extra_delay_ns;
-    if (!foreseen_) return lanes_.push(lane, ack);
-    const int64_t left_ns = foreseen_->transmit(ack.arrival_ns, kAckTunBytes).end_ns;
+    if (!unlimited_link_) return lanes_.push(lane, ack);
+    const int64_t left_ns = unlimited_link_->transmit(ack.arrival_ns, kAckTunBytes).end_ns;
     if (left_ns == kNeverNs) return;
     ack.arrival_ns = downlink_.reach_end(left_ns, random);
     if (ack.arrival_ns != kNeverNs) returned_.push(ack);
@@ -57,7 +55,7 @@ class AckPath {
   // All events at `ns`, which is at most `next_ns()`: calls `take(ack)` for each ACK that reaches its sender.
   template <class Take>
   void run(int64_t ns, Random& random, Take&& take) {
-    if (!foreseen_) run_downlink(ns, random, take);
+    if (!unlimited_link_) run_downlink(ns, random, take);
     while (!returned_.empty() && returned_.front().arrival_ns == ns) take(returned_.pop());
   }
 
@@ -67,13 +65,13 @@ class AckPath {
     while (downlink_.link.next_ns() == ns) {
       downlink_.link.use_opportunity(
           [&](const LinkPacket& packet, int64_t) { leave_downlink(packet, ns, random, take); },
-          kForgetDropped);
+          IgnoreDropped{});
     }
     while (lanes_.next_ns() == ns) enter_downlink(lanes_.pop());
   }
 
   void enter_downlink(const AckInFlight& ack) {
-    downlink_.link.push({ack.seq, ack.arrival_ns, ack.received_ns, kAckTunBytes, ack.label}, kForgetDropped);
+    downlink_.link.push({ack.seq, ack.arrival_ns, ack.received_ns, kAckTunBytes, ack.label}, IgnoreDropped{});
   }
 
   template <class Take>
@@ -85,12 +83,10 @@ class AckPath {
     take(ack);
   }
 
-  static constexpr auto kForgetDropped = [](const LinkPacket&) {};
-
   Direction downlink_;
-  AckLanes lanes_;                           // in the delays before the downlink
-  Fifo<AckInFlight> returned_{};             // with known times of arrival at their senders
-  std::optional<UnlimitedLink> foreseen_{};  // instead of the downlink's own link
+  AckLanes lanes_;                                 // in the delays before the downlink
+  Fifo<AckInFlight> returned_{};                   // with known times of arrival at their senders
+  std::optional<UnlimitedLink> unlimited_link_{};  // if present, used instead of the downlink's own link
 };
 
 }  // namespace ccgym

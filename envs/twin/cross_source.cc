@@ -2,15 +2,9 @@
 
 #include <algorithm>
 
-#include "envs/twin/schedule.hh"
+#include "envs/twin/packet_sizes.hh"
 
 namespace ccgym {
-
-namespace {
-
-constexpr double kLatestMs = 1e12;  // 30 years: in ns it fits into 64 bits
-
-}  // namespace
 
 CrossSource::CrossSource(const CrossTraffic& traffic, Timing timing)
     : traffic_(traffic),
@@ -22,16 +16,16 @@ CrossSource::CrossSource(const CrossTraffic& traffic, Timing timing)
   if (traffic_.kind == CrossTrafficKind::poisson) at_ms_ += gap_ms();
   if (traffic_.kind == CrossTrafficKind::onoff) {
     check_sojourns(traffic_.mean_on_ms, traffic_.mean_off_ms);
-    spell_ends_ms_ = at_ms_ + random_.exponential(traffic_.mean_on_ms);
+    on_period_ends_ms_ = at_ms_ + random_.exponential(traffic_.mean_on_ms);
   }
-  skip_off_spells();
-  show();
+  skip_off_periods();
+  update_next();
 }
 
 void CrossSource::advance() {
   at_ms_ += gap_ms();
-  skip_off_spells();
-  show();
+  skip_off_periods();
+  update_next();
 }
 
 double CrossSource::gap_ms() {
@@ -39,16 +33,16 @@ double CrossSource::gap_ms() {
 }
 
 // A datagram due after the end of its on-period is sent at the beginning of the next one.
-void CrossSource::skip_off_spells() {
+void CrossSource::skip_off_periods() {
   if (traffic_.kind != CrossTrafficKind::onoff) return;
-  while (at_ms_ >= spell_ends_ms_) {
-    at_ms_ = spell_ends_ms_ + random_.exponential(traffic_.mean_off_ms);
-    spell_ends_ms_ = at_ms_ + random_.exponential(traffic_.mean_on_ms);
+  while (at_ms_ >= on_period_ends_ms_) {
+    at_ms_ = on_period_ends_ms_ + random_.exponential(traffic_.mean_off_ms);
+    on_period_ends_ms_ = at_ms_ + random_.exponential(traffic_.mean_on_ms);
   }
 }
 
-void CrossSource::show() {
-  const bool comes = at_ms_ < std::min(traffic_.stop_ms, kLatestMs);
+void CrossSource::update_next() {
+  const bool comes = at_ms_ < std::min(traffic_.stop_ms, kMaxMs);
   next_ns_ = comes ? clock_ns(timing_, static_cast<int64_t>(at_ms_ * kNsPerMs)) : kNeverNs;
 }
 

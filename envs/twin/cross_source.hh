@@ -18,20 +18,20 @@ class CrossSource {
   // When the next datagram arrives, by the network's clock; kNeverNs after the last.
   [[nodiscard]] int64_t next_ns() const { return next_ns_; }
   [[nodiscard]] int64_t tun_bytes() const { return tun_bytes_; }
-  void advance();
+  void advance();  // to the next datagram
 
  private:
   [[nodiscard]] double gap_ms();
-  void skip_off_spells();
-  void show();
+  void skip_off_periods();
+  void update_next();
 
   CrossTraffic traffic_;
   Timing timing_;
   int64_t tun_bytes_;
   double spacing_ms_;  // of a source while it is on; the mean of a Poisson source
   Random random_;
-  double at_ms_;             // exact time of the next datagram
-  double spell_ends_ms_{0};  // of the present on-spell
+  double at_ms_;                 // exact time of the next datagram
+  double on_period_ends_ms_{0};  // end of the present on-period
   int64_t next_ns_{kNeverNs};
 };
 

@@ -1,4 +1,4 @@
-// One sender in the twin: its controller, its start and stop, and its extra delay to the bottleneck.
+// One flow of the twin: its sender, its application traffic, its start and stop, and its extra delay.
 #pragma once
 
 #include <algorithm>
@@ -44,24 +44,22 @@ class Flow {
         ack_lane_(ack_lane) {}
 
   [[nodiscard]] FlowState state() const { return state_; }
-  [[nodiscard]] bool in_the_air() const {
-    return state_ == FlowState::running || state_ == FlowState::paused;
-  }
+  [[nodiscard]] bool is_active() const { return state_ == FlowState::running || state_ == FlowState::paused; }
   [[nodiscard]] Time start() const { return start_; }
   [[nodiscard]] int64_t extra_delay_ns() const { return extra_delay_ns_; }
   [[nodiscard]] std::size_t ack_lane() const { return ack_lane_; }
   [[nodiscard]] PacketLabel label() const { return label_; }  // of its data packets when they leave
   [[nodiscard]] const Sender<Controller>& sender() const { return sender_; }
 
-  // False: it is ready already and has not run since.
-  bool get_ready() { return !std::exchange(ready_, true); }
+  // Returns false if the flow was marked already and has not run since.
+  bool mark_ready() { return !std::exchange(ready_, true); }
   void run(Time now) {
     ready_ = false;
     if (state_ == FlowState::waiting) state_ = FlowState::running;
     if ((now >= stop_ || traffic_.finished()) && state_ == FlowState::running) state_ = FlowState::gone;
   }
   void pause() { state_ = FlowState::paused; }
-  bool resume() {  // false: it was not paused
+  bool resume() {  // returns false if the flow was not paused
     if (state_ != FlowState::paused) return false;
     state_ = FlowState::running;
     return true;
@@ -120,7 +118,7 @@ class Flow {
   Traffic traffic_;
   bool endless_;
   PacketLabel label_;
-  uint16_t ce_count_{0};  // of its receiver, modulo 2^16
+  uint16_t ce_count_{0};  // CE-marked packets that the receiver has counted, modulo 2^16
   std::size_t ack_lane_;
   FlowState state_{FlowState::waiting};
   bool ready_{false};

@@ -1,11 +1,12 @@
-// Host jitter: now and then the host is not scheduled, and its senders neither send nor receive until it is.
+// Host jitter: at random times the sender's host stalls, and its flows neither send nor receive meanwhile.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 
-#include "transport/congestion_controller.hh"
+#include "envs/twin/timing.hh"
 #include "transport/random.hh"
+#include "transport/units.hh"
 
 namespace ccgym {
 
@@ -29,7 +30,6 @@ class HostJitter {
   [[nodiscard]] Time until() const { return until_; }  // the end of the last stall drawn
 
  private:
-  static constexpr double kMaxMs = 1e12;  // 30 years
   static Time to_time(double ms) { return Time{static_cast<int64_t>(std::min(ms, kMaxMs) * 1e6)}; }
 
   double mean_gap_ms_;

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "envs/twin/link_queue.hh"
+#include "envs/twin/packet_sizes.hh"
 #include "envs/twin/schedule.hh"
 #include "envs/twin/timing.hh"
 
@@ -26,7 +27,7 @@ class TwinLink {
       : serves_continuously_(timing == Timing::continuous && schedule->is_constant()),
         ns_per_byte_(8000 / schedule->mean_rate_mbps()),
         cursor_(std::move(schedule)),
-        queue_(queue, {timing, seed, std::llround(ns_per_byte_ * kMtuBytes)}) {}
+        queue_(queue, {timing, seed, std::llround(ns_per_byte_ * static_cast<double>(kMtuBytes))}) {}
 
   // `drop(packet)` for each packet that the queue discards, the arriving one or one that waited.
   template <class Drop>
@@ -35,7 +36,7 @@ class TwinLink {
     if (was_idle && !serves_continuously_) cursor_.skip_through(packet.arrival_ns);
     queue_.enqueue(packet, drop);
     if (was_idle && serves_continuously_) begin_service(packet.arrival_ns, drop);
-    note_due();
+    update_next();
   }
 
   [[nodiscard]] bool busy() const { return left_bytes_ > 0 || !queue_.empty(); }
@@ -54,11 +55,13 @@ class TwinLink {
     } else {
       spend_opportunity(deliver, drop);
     }
-    note_due();
+    update_next();
   }
 
  private:
-  void note_due() { next_ns_ = !busy() ? kNeverNs : serves_continuously_ ? served_ns_ : cursor_.next_ns(); }
+  void update_next() {
+    next_ns_ = !busy() ? kNeverNs : serves_continuously_ ? served_ns_ : cursor_.next_ns();
+  }
 
   template <class Deliver, class Drop>
   void spend_opportunity(Deliver&& deliver, Drop&& drop) {
@@ -96,8 +99,6 @@ class TwinLink {
     begin_service(now_ns, drop);
     deliver(served, now_ns);
   }
-
-  static constexpr double kMtuBytes = 1500;
 
   bool serves_continuously_;
   double ns_per_byte_;

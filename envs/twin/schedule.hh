@@ -11,9 +11,6 @@
 
 namespace ccgym {
 
-inline constexpr int64_t kOpportunityBytes = 1504;  // 1500 of IP and mahimahi's 4-byte TUN header
-inline constexpr int64_t kTunHeaderBytes = 4;
-
 // Immutable, and shared by all links that use it. Schedules that differ only in their beginning share the
 // list of opportunities.
 class Schedule {

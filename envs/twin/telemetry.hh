@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "agents/policy/policy.hh"
-#include "envs/twin/twin.hh"
+#include "envs/twin/packet_sizes.hh"
 #include "transport/sender.hh"
 
 namespace ccgym {

@@ -9,6 +9,7 @@ namespace ccgym {
 inline constexpr int64_t kNsPerMs = 1'000'000;
 inline constexpr int64_t kNsPerUs = 1'000;
 inline constexpr int64_t kNeverNs = std::numeric_limits<int64_t>::max();
+inline constexpr double kMaxMs = 1e12;  // 30 years: in ns, sums of a few such times fit into 64 bits
 
 enum class Timing {
   mahimahi,    // whole milliseconds, as the real program counts them

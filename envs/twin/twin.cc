@@ -1,4 +1,4 @@
-// The twin of any controllers, for all that have no need of one that calls theirs directly.
+// Instantiates the twin for controllers of any class, which it calls through the virtual interface.
 #include "envs/twin/twin.hh"
 
 namespace ccgym {

@@ -1,7 +1,7 @@
 // mahimahi in virtual time: flows that share one path, packet by packet.
 //
-// Links and pipes are FIFOs, so no event heap is needed; and a departure that follows from the arrivals so
-// far is computed ahead. At equal times links deliver first, then packets arrive, then timers fire, then
+// Links and delays are FIFOs, so that no event heap is needed. A departure that follows from the arrivals so
+// far is computed on arrival. At equal times links deliver first, then packets arrive, then timers fire, then
 // senders send, as inside a millisecond of the real program. All events of one instant are processed
 // together. The next instant is the earlier of two: the network's next event, and the wake-up of the first
 // sender.
@@ -23,6 +23,7 @@
 #include "envs/twin/fifo.hh"
 #include "envs/twin/flow.hh"
 #include "envs/twin/host_jitter.hh"
+#include "envs/twin/packet_sizes.hh"
 #include "envs/twin/path.hh"
 #include "envs/twin/tournament.hh"
 #include "transport/congestion_controller.hh"
@@ -38,10 +39,9 @@
 
 namespace ccgym {
 
-inline constexpr int64_t kDataTunBytes = int64_t{kDataBytes} + kIpUdpHeaderBytes + kTunHeaderBytes;
-
-// Is told what happens at the uplink; a packet's tag is the time when it was sent, and `received_ns` is
-// kNeverNs if it is lost behind the uplink. This observer records nothing.
+// The interface of an observer of the uplink, which is called for every packet of the flows. The packet's tag
+// is the time in ns at which it was sent; `received_ns` is kNeverNs if it is lost behind the uplink. This
+// observer records nothing (kObserves), so that the twin may compute departures ahead.
 struct NoObserver {
   static constexpr bool kObserves = false;
   void on_arrival(const LinkPacket& /*packet*/) {}
@@ -62,8 +62,8 @@ class Twin {
         random_(seed),
         jitter_(path.stall_probability, path.stall_max_ms, random_),
         observer_(std::move(observer)) {
-    if (foresees(path.uplink.queue))
-      foreseen_uplink_.emplace(path.uplink.schedule, path.uplink.queue, path.timing);
+    if (can_precompute(path.uplink.queue))
+      droptail_link_.emplace(path.uplink.schedule, path.uplink.queue, path.timing);
     flows_.reserve(slots.size());
     for (const Slot& slot : slots) {
       const auto lane = std::ranges::lower_bound(extra_delays_ns_, slot.extra_delay_ns);
@@ -76,9 +76,9 @@ class Twin {
   Twin(const PathSpec& path, Controller& controller, uint64_t seed, Observer observer = {})
       : Twin(path, std::array{Slot{.controller = &controller}}, seed, std::move(observer)) {}
 
-  // Runs all events up to `end`. `pauses(flow)` is called after a flow's timers have fired: a flow that
-  // pauses does not run until `resume`, and `run` returns when the instant is over. It is called once more
-  // when a flow has gone: if that flow pauses, time does not advance any more.
+  // Runs all events up to `end`. `pauses(flow)` is called after each timer of a flow. If it returns true, the
+  // flow does not run until `resume`, and `run` returns after the events of this instant. It is called once
+  // more when a flow has ended: if it then returns true, the time of the path does not advance any further.
   template <class Pauses>
   CCGYM_HOT_LOOP void run(Time end, Pauses&& pauses) {
     do {
@@ -88,12 +88,12 @@ class Twin {
   }
   void run(Time end);
 
-  // Call it after changing the window or timer of the flow's controller from outside, ...
+  // To be called after the window or the timer of the flow's controller was changed from outside.
   void reread(std::size_t flow) {
     flows_[flow].refresh_limits(now_);
-    if (flows_[flow].in_the_air()) make_ready(flow);
+    if (flows_[flow].is_active()) make_ready(flow);
   }
-  // ... and this one to let a paused flow go on.
+  // Continues a paused flow, whose controller has been given its action.
   void resume(std::size_t flow) {
     if (flows_[flow].resume()) --paused_;
     reread(flow);
@@ -108,7 +108,7 @@ class Twin {
   [[nodiscard]] const Flow<Controller>& flow(std::size_t index) const { return flows_[index]; }
   [[nodiscard]] const Sender<Controller>& sender(std::size_t flow) const { return flows_[flow].sender(); }
   [[nodiscard]] std::size_t queued_packets() {
-    return foreseen_uplink_ ? foreseen_uplink_->queued_packets(now_.count()) : uplink_.link.queued_packets();
+    return droptail_link_ ? droptail_link_->queued_packets(now_.count()) : uplink_.link.queued_packets();
   }
 
  private:
@@ -137,13 +137,14 @@ class Twin {
     return delays_ns;
   }
 
-  // Whether departures follow from the arrivals at the uplink alone: nobody records them, and no random
-  // number is drawn between the queue and the ACK.
-  [[nodiscard]] bool foresees(const QueueSpec& queue) const {
+  // Whether departures may be computed on arrival: the queue decides on arrival whether a packet stays, no
+  // observer needs the events in the order of time, and no random number is drawn between queue and ACK.
+  [[nodiscard]] bool can_precompute(const QueueSpec& queue) const {
     return !Observer::kObserves && DroptailLink::serves(queue) && !uplink_.draws_behind() && !acks_.draws();
   }
 
-  // Processes what reaches the flows in one instant, if it is before `end_ns` and nobody waits for an action.
+  // Processes the next event: of the network, of held ACKs, or the wake-up of a flow. Returns false if it is
+  // after `end_ns`, or if a flow waits for an action and it is later than now.
   bool step(int64_t end_ns) {
     const int64_t network_ns =
         std::min({uplink_.link.next_ns(), cross_.next_ns(), due_ns(data_), acks_.next_ns()});
@@ -164,9 +165,10 @@ class Twin {
     now_ = Time{ns};
     while (uplink_.link.next_ns() == ns) {
       uplink_.link.use_opportunity(
-          [this](const LinkPacket& packet, int64_t now_ns) { leave_uplink(packet, now_ns); }, kForgetDropped);
+          [this](const LinkPacket& packet, int64_t now_ns) { leave_uplink(packet, now_ns); },
+          IgnoreDropped{});
     }
-    while (cross_.next_ns() == ns) enter_link({0, ns, 0, cross_.take(), kNobody});
+    while (cross_.next_ns() == ns) enter_link({0, ns, 0, cross_.take(), kCrossTraffic});
     while (due_ns(data_) == ns) enter_uplink(data_.pop());
     acks_.run(ns, random_, [this](const AckInFlight& ack) { take_ack(ack); });
   }
@@ -188,14 +190,14 @@ class Twin {
   }
 
   void enter_link(const LinkPacket& packet) {
-    if (!foreseen_uplink_) return uplink_.link.push(packet, kForgetDropped);
-    const int64_t left_ns = foreseen_uplink_->push(packet.arrival_ns, packet.bytes);
+    if (!droptail_link_) return uplink_.link.push(packet, IgnoreDropped{});
+    const int64_t left_ns = droptail_link_->push(packet.arrival_ns, packet.bytes);
     if (left_ns != kNeverNs) leave_uplink(packet, left_ns);
   }
 
   // A flow's extra delay is added at its receiver, where the flow is alone.
   void leave_uplink(const LinkPacket& packet, int64_t now_ns) {
-    if (packet.label.flow() == kNobody) return;
+    if (packet.label.flow() == kCrossTraffic) return;
     const int64_t received_ns = uplink_.reach_end(now_ns, random_);
     observer_.on_departure(packet, now_ns, received_ns);
     if (received_ns == kNeverNs) return;
@@ -212,7 +214,7 @@ class Twin {
 
   void process_ack(const HeldAck& ack) {
     Flow<Controller>& flow = flows_[ack.label.flow()];
-    if (!flow.in_the_air()) return;
+    if (!flow.is_active()) return;
     flow.on_ack(now_, ack.seq, Time{ack.received_ns}, ack.label.ce_count());
     make_ready(ack.label.flow());
   }
@@ -223,7 +225,7 @@ class Twin {
     while (!held_acks_.empty()) process_ack(held_acks_.pop());
   }
 
-  // A host that stalls runs none of its flows.
+  // While the host stalls, none of its flows runs: the wake-up is postponed to the end of the stall.
   void wake(std::size_t flow) {
     if (wake_ups_ns_.earliest() >= jitter_.until().count()) {
       now_ = std::max(now_, Time{wake_ups_ns_.earliest()});
@@ -233,7 +235,7 @@ class Twin {
   }
 
   void make_ready(std::size_t flow) {
-    if (flows_[flow].get_ready()) ready_[ready_flows_++] = static_cast<uint32_t>(flow);
+    if (flows_[flow].mark_ready()) ready_[ready_flows_++] = static_cast<uint32_t>(flow);
   }
 
   template <class Pauses>
@@ -267,20 +269,18 @@ class Twin {
     ++paused_;
   }
 
-  static constexpr uint32_t kNobody = UINT32_MAX;  // the flow of cross traffic
-  static constexpr struct {
-    void operator()(const LinkPacket& /*packet*/) const {}
-  } kForgetDropped{};
+  static constexpr uint32_t kCrossTraffic = UINT32_MAX;  // flow number of cross traffic
 
   Direction uplink_;
-  std::optional<DroptailLink> foreseen_uplink_{};  // instead of the uplink's own link
+  std::optional<DroptailLink> droptail_link_{};  // if present, used instead of the uplink's own link
   CrossSources cross_;
-  Fifo<DataInFlight> data_{};             // in a delay before the uplink
+  Fifo<DataInFlight> data_{};             // data packets in a delay before the uplink
   std::vector<int64_t> extra_delays_ns_;  // of the lanes, ascending
   AckPath acks_;
   std::vector<Flow<Controller>> flows_{};
   Tournament wake_ups_ns_;
-  std::vector<uint32_t> ready_{};  // its first entries: flows woken, or given an ACK, in this instant
+  std::vector<uint32_t>
+      ready_{};  // first ready_flows_ entries: flows woken, or given an ACK, at this instant
   std::size_t ready_flows_{0};
   std::size_t paused_{0};
   Fifo<HeldAck> held_acks_{};

@@ -19,6 +19,11 @@ struct LinkPacket {
   PacketLabel label{};
 };
 
+// The drop callback of a caller that does not count dropped packets.
+struct IgnoreDropped {
+  void operator()(const LinkPacket& /*packet*/) const {}
+};
+
 // The limits of the queue; 0 is no limit.
 class QueueLimits {
  public:

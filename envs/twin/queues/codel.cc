@@ -2,11 +2,13 @@
 
 #include <cmath>
 
+#include "envs/twin/packet_sizes.hh"
+
 namespace ccgym {
 
 namespace {
 
-constexpr int64_t kFullPacketBytes = 1504;
+// RFC 8289, section 5: dropping that ended within so many intervals resumes at its former rate.
 constexpr int64_t kRecentIntervals = 16;
 
 }  // namespace
@@ -38,10 +40,11 @@ void CoDel::dequeue(int64_t now_ns, WaitingLine& line, LinkPacket& head, Dropped
   }
 }
 
-// Whether `packet`, just taken from `line`, and those before it have been above the target for an interval.
+// Whether the queueing delays of `packet`, just taken from `line`, and of those before it have been above the
+// target for an interval.
 bool CoDel::stays_above_target(int64_t now, const LinkPacket& packet, const WaitingLine& line) {
   const int64_t sojourn = now - packet.arrival_ns / tick_ns_;
-  if (line.empty() || sojourn < target_ || line.bytes() <= kFullPacketBytes) {
+  if (line.empty() || sojourn < target_ || line.bytes() <= kOpportunityBytes) {
     first_above_ = 0;
     return false;
   }

@@ -37,15 +37,16 @@ class CoDel final : public QueueDiscipline {
   void begin_dropping(int64_t now);
   [[nodiscard]] int64_t control_law(int64_t from) const;
 
-  // Times are in ticks: whole milliseconds in mahimahi's timing, to which the control law is rounded down.
+  // The names are RFC 8289's. Times are in ticks: whole milliseconds in mahimahi's timing, to which the
+  // control law is rounded down.
   int64_t tick_ns_;
   int64_t target_;
   int64_t interval_;
   bool ecn_;
-  int64_t first_above_{0};
-  int64_t drop_next_{0};
-  uint32_t count_{0};
-  uint32_t last_count_{0};
+  int64_t first_above_{0};  // when the delay will have been above the target for an interval; 0: it is below
+  int64_t drop_next_{0};    // time of the next drop
+  uint32_t count_{0};       // drops since dropping began
+  uint32_t last_count_{0};  // count_ when dropping began
   bool dropping_{false};
 };
 

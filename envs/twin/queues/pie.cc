@@ -2,18 +2,20 @@
 
 #include <algorithm>
 
+#include "envs/twin/packet_sizes.hh"
+
 namespace ccgym {
 
 namespace {
 
-constexpr double kAlpha = 0.125;
-constexpr double kBeta = 1.25;
-constexpr int64_t kUpdateMs = 30;
-constexpr double kMaxMarked = 0.1;  // RFC 8033, section 5.1: mark_ecnth
-constexpr int64_t kMeasuredBytes = 16'384;
-constexpr int64_t kTwoPacketsBytes = 2 * 1504;
+constexpr double kAlpha = 0.125;            // per ms that the delay is above the target
+constexpr double kBeta = 1.25;              // per ms that the delay has risen since the last update
+constexpr int64_t kUpdateMs = 30;           // T_UPDATE
+constexpr double kMaxMarked = 0.1;          // RFC 8033, section 5.1: mark_ecnth
+constexpr int64_t kMeasuredBytes = 16'384;  // DQ_THRESHOLD: the drain rate is measured over so many bytes
+constexpr int64_t kShortQueueBytes = 2 * kOpportunityBytes;  // a shorter queue drops nothing early
 
-// Smaller probabilities change in smaller steps.
+// Divides the change of the drop probability: small probabilities change in small steps.
 double damping(double probability) {
   if (probability < 0.01) return 128;
   return probability < 0.1 ? 32 : 16;
@@ -38,12 +40,12 @@ void Pie::dequeue(int64_t now_ns, WaitingLine& line, LinkPacket& packet, Dropped
 
 // Whether a packet that arrives at a line of `waiting_bytes` is to be dropped.
 bool Pie::drops_early(int64_t waiting_bytes) {
-  if (burst_ms_ > 0 || waiting_bytes < kTwoPacketsBytes) return false;
+  if (burst_allowance_ms_ > 0 || waiting_bytes < kShortQueueBytes) return false;
   if (previous_delay_ms_ < parameters_.qdelay_ref_ms / 2 && probability_ < 0.2) return false;
   return random_.uniform() < probability_;
 }
 
-// `taken_bytes` have just left a line that still holds `waiting_bytes`.
+// Measures the drain rate: `taken_bytes` have just left a line that still holds `waiting_bytes`.
 void Pie::measure(int64_t now_ms, int64_t taken_bytes, int64_t waiting_bytes) {
   if (!measuring_ && waiting_bytes >= kMeasuredBytes) {
     measuring_ = true;
@@ -59,35 +61,38 @@ void Pie::measure(int64_t now_ms, int64_t taken_bytes, int64_t waiting_bytes) {
   measuring_ = waiting_bytes >= kMeasuredBytes;
   measured_since_ms_ = now_ms;
   measured_bytes_ = 0;
-  burst_ms_ = std::max<int64_t>(0, burst_ms_ - took_ms);
+  burst_allowance_ms_ = std::max<int64_t>(0, burst_allowance_ms_ - took_ms);
 }
 
-// Updates the drop probability.
+// Runs the updates of the drop probability that were due until `now_ms`.
 void Pie::update(int64_t now_ms, int64_t waiting_bytes) {
   for (; now_ms - last_update_ms_ > kUpdateMs; last_update_ms_ += kUpdateMs) {
     previous_delay_ms_ = delay_ms_;
     delay_ms_ = bytes_per_ms_ > 0 ? waiting_bytes / bytes_per_ms_ : 0;
     adjust_probability(waiting_bytes);
-    burst_ms_ = std::max<int64_t>(0, burst_ms_ - kUpdateMs);
-    forgive_when_quiet();
+    burst_allowance_ms_ = std::max<int64_t>(0, burst_allowance_ms_ - kUpdateMs);
+    reset_when_idle();
   }
 }
 
+// The probability decays while the queue is empty. A delay of 0 ms with packets waiting does not count as
+// that: the drain rate may be unknown.
 void Pie::adjust_probability(int64_t waiting_bytes) {
-  const bool known = delay_ms_ != 0 || waiting_bytes == 0;
   const double change = kAlpha * static_cast<double>(delay_ms_ - parameters_.qdelay_ref_ms) +
                         kBeta * static_cast<double>(delay_ms_ - previous_delay_ms_);
   const double wanted = probability_ + change / damping(probability_);
   probability_ = std::clamp(wanted, 0.0, 1.0);
-  if (delay_ms_ == 0 && previous_delay_ms_ == 0 && known && wanted <= 1) probability_ *= 0.98;
+  const bool stays_empty = delay_ms_ == 0 && previous_delay_ms_ == 0 && waiting_bytes == 0;
+  if (stays_empty && wanted <= 1) probability_ *= 0.98;
 }
 
-void Pie::forgive_when_quiet() {
+// While nothing is dropped and delays are below half of the target, a new burst is allowed.
+void Pie::reset_when_idle() {
   const int64_t half_ms = parameters_.qdelay_ref_ms / 2;
   if (probability_ > 0 || delay_ms_ >= half_ms || previous_delay_ms_ >= half_ms || bytes_per_ms_ == 0) return;
   measuring_ = false;
   bytes_per_ms_ = 0;
-  burst_ms_ = parameters_.max_burst_ms;
+  burst_allowance_ms_ = parameters_.max_burst_ms;
 }
 
 }  // namespace ccgym

@@ -39,15 +39,15 @@ class Pie final : public QueueDiscipline {
   void measure(int64_t now_ms, int64_t taken_bytes, int64_t waiting_bytes);
   void update(int64_t now_ms, int64_t waiting_bytes);
   void adjust_probability(int64_t waiting_bytes);
-  void forgive_when_quiet();
+  void reset_when_idle();
 
   Parameters parameters_;
   Random random_;
-  double probability_{0};
-  int64_t burst_ms_{0};
-  int64_t delay_ms_{0};  // of the queue, estimated
-  int64_t previous_delay_ms_{0};
-  int64_t bytes_per_ms_{0};  // drain rate; 0: not known
+  double probability_{0};          // of a drop or mark
+  int64_t burst_allowance_ms_{0};  // for so long nothing is dropped early
+  int64_t delay_ms_{0};            // of the queue, estimated at the last update
+  int64_t previous_delay_ms_{0};   // at the update before
+  int64_t bytes_per_ms_{0};        // drain rate; 0: not known
   int64_t last_update_ms_{0};
   bool measuring_{false};
   int64_t measured_since_ms_{0};
