@@ -27,9 +27,9 @@ struct TrafficSpec {
 TrafficSpec checked(const TrafficSpec& spec);
 
 // Alternates between exponentially distributed periods with and without data, beginning with data.
-class OnOffSpells {
+class OnOffPeriods {
  public:
-  OnOffSpells(Time mean_on, Time mean_off, Random random);
+  OnOffPeriods(Time mean_on, Time mean_off, Random random);
 
   [[nodiscard]] bool on(Time now);  // `now` never decreases
   [[nodiscard]] Time ends_at() const { return end_; }
@@ -51,7 +51,7 @@ class Traffic {
   Traffic(const TrafficSpec& spec, uint64_t seed);
 
   // Whether there is always data, so that `offers` need not be called.
-  [[nodiscard]] bool endless() const { return packets_ == kEndless && !spells_; }
+  [[nodiscard]] bool endless() const { return packets_ == kEndless && !periods_; }
 
   // Whether there is data for one more packet, if so many packets of the flow are delivered and in flight.
   [[nodiscard]] bool offers(Time now, int64_t delivered_packets, int64_t inflight_packets);
@@ -72,13 +72,13 @@ class Traffic {
   static constexpr int64_t kEndless = std::numeric_limits<int64_t>::max();
 
   int64_t packets_{kEndless};  // of each response
-  std::optional<OnOffSpells> spells_{};
+  std::optional<OnOffPeriods> periods_{};
   std::optional<Time> mean_think_{};
   Random random_{0};
-  int64_t packets_in_all_{kEndless};  // of the flow, including the present response
-  Time began_{};                      // of the present response
-  Time offers_at_{};                  // time of the last call of `offers`
-  bool in_spell_{true};
+  int64_t total_packets_{kEndless};  // of the flow, including the present response
+  Time began_{};                     // of the present response
+  Time asked_at_{};                  // time of the last call of `offers`
+  bool is_on_{true};
   bool finished_{false};
   std::vector<Time> completion_times_{};
 };

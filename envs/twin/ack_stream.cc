@@ -27,7 +27,7 @@ void append(std::vector<Packet>& all, std::span<const Packet> more) {
 
 }  // namespace
 
-// Stands between the sender and the controller that runs.
+// A decorator that records each call before it passes it on.
 class AckStream::Recorder final : public ForwardingController<Cloned<CongestionController>> {
  public:
   Recorder(AckStream& stream, std::unique_ptr<CongestionController> controller)
@@ -77,7 +77,7 @@ AckStream::AckStream(const PathSpec& path, std::string_view scheme, double secon
   point_at_packets();
 }
 
-// Copies the packets of an event, which belong to its sender.
+// The packets that the recorded events point at belong to the sender: makes the events point at the copies.
 void AckStream::point_at_packets() {
   std::span<const AckedPacket> acked{acked_};
   std::span<const LostPacket> lost{lost_};
@@ -105,7 +105,7 @@ void AckStream::replay(std::string_view scheme) const {
       controller->on_timer(std::max(timer, Time{}), timer_after(last, next));
       read();
     }
-    make(now, kind, next, *controller);
+    make_call(now, kind, next, *controller);
     last = kind;
     read();
   }
@@ -121,13 +121,13 @@ Timer AckStream::timer_after(Kind last, const Position& next) const {
   return timer;
 }
 
-void AckStream::make(Time now, Kind kind, Position& next, CongestionController& controller) const {
+void AckStream::make_call(Time now, Kind kind, Position& next, CongestionController& controller) const {
   if (kind == Kind::sent) return controller.on_sent(now, sent_[next.sent++]);
   if (kind == Kind::ack) return controller.on_ack(now, acks_[next.ack++]);
-  make_rare(now, kind, next, controller);
+  make_rare_call(now, kind, next, controller);
 }
 
-void AckStream::make_rare(Time now, Kind kind, Position& next, CongestionController& controller) const {
+void AckStream::make_rare_call(Time now, Kind kind, Position& next, CongestionController& controller) const {
   if (kind == Kind::timeout) return controller.on_timeout(now, timeouts_[next.timeout++]);
   if (kind == Kind::spurious_loss)
     return controller.on_spurious_loss(now, spurious_losses_[next.spurious_loss++]);

@@ -24,7 +24,7 @@ class AckStream {
   // its limits and timer are read, as the sender does. Throws as make_controller does.
   void replay(std::string_view scheme) const;
 
-  [[nodiscard]] int64_t acks() const { return static_cast<int64_t>(acked_.size()); }  // packets
+  [[nodiscard]] int64_t acks() const { return static_cast<int64_t>(acked_.size()); }  // acknowledged packets
 
  private:
   // The arguments of each kind of call have an array of their own, in the order of the calls, so that as
@@ -40,8 +40,8 @@ class AckStream {
   class Recorder;
 
   void point_at_packets();
-  void make(Time now, Kind kind, Position& next, CongestionController& controller) const;
-  void make_rare(Time now, Kind kind, Position& next, CongestionController& controller) const;
+  void make_call(Time now, Kind kind, Position& next, CongestionController& controller) const;
+  void make_rare_call(Time now, Kind kind, Position& next, CongestionController& controller) const;
   [[nodiscard]] Timer timer_after(Kind last, const Position& next) const;
 
   std::vector<std::pair<Time, Kind>> calls_{};

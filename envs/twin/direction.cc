@@ -44,19 +44,20 @@ int64_t DelayLine::leaves_ns(int64_t ns) {
   return last_leaves_ns_;
 }
 
-void Stretch::add(Element element) {
+void ElementChain::add(Element element) {
   if (element == Element::delay) delays_ = true;
   if (element == Element::loss) loses_ = loss_ > 0;
-  if (element == Element::onoff && interrupted_) gates_ = delays_ ? Gates::behind_delay : Gates::before_delay;
-  plain_ = !loses_ && gates_ == Gates::none && !(delays_ && delay_.varies());
+  if (element == Element::onoff && interrupted_)
+    gate_place_ = delays_ ? GatePlace::behind_delay : GatePlace::before_delay;
+  plain_ = !loses_ && gate_place_ == GatePlace::none && !(delays_ && delay_.varies());
   plain_delay_ns_ = delays_ ? delay_.constant_ns() : 0;
 }
 
-int64_t Stretch::pass_elements(int64_t ns, Random& random) {
+int64_t ElementChain::pass_elements(int64_t ns, Random& random) {
   if (loses_ && random.chance(loss_)) return kNeverNs;
-  if (gates_ == Gates::before_delay && !gate_.on(ns)) return kNeverNs;
+  if (gate_place_ == GatePlace::before_delay && !gate_.on(ns)) return kNeverNs;
   const int64_t leaves_ns = delays_ ? delay_.leaves_ns(ns) : ns;
-  if (gates_ == Gates::behind_delay && !gate_.on(leaves_ns)) return kNeverNs;
+  if (gate_place_ == GatePlace::behind_delay && !gate_.on(leaves_ns)) return kNeverNs;
   return leaves_ns;
 }
 

@@ -11,7 +11,7 @@
 
 namespace ccgym {
 
-// mm-onoff. For a time earlier than the last one asked for, it answers for that last one.
+// mm-onoff. A time earlier than that of the last call is taken for the latter.
 class OnOffGate {
  public:
   OnOffGate(const OnOffSpec& spec, uint64_t seed);
@@ -48,9 +48,9 @@ class DelayLine {
 };
 
 // The elements on one side of a link, in the order in which a packet meets them.
-class Stretch {
+class ElementChain {
  public:
-  Stretch(const PathSpec& path, const LinkSpec& link, uint64_t seed)
+  ElementChain(const PathSpec& path, const LinkSpec& link, uint64_t seed)
       : delay_(path), loss_(link.loss), interrupted_(link.onoff.mean_on_ms > 0), gate_(link.onoff, seed) {}
 
   void add(Element element);
@@ -64,11 +64,11 @@ class Stretch {
   }
 
  private:
-  enum class Gates { none, before_delay, behind_delay };
+  enum class GatePlace { none, before_delay, behind_delay };  // of mm-onoff
 
   int64_t pass_elements(int64_t ns, Random& random);
 
-  bool plain_{true};  // only a constant delay, as most are
+  bool plain_{true};  // nothing but a constant delay, which is the usual case
   int64_t plain_delay_ns_{0};
   DelayLine delay_;
   double loss_;
@@ -76,7 +76,7 @@ class Stretch {
   OnOffGate gate_;
   bool delays_{false};
   bool loses_{false};
-  Gates gates_{Gates::none};
+  GatePlace gate_place_{GatePlace::none};
 };
 
 enum class Way { up, down };
@@ -86,9 +86,8 @@ class Direction {
   Direction(const PathSpec& path, Way way, uint64_t seed)
       : Direction(path, way == Way::up ? path.uplink : path.downlink, way, Random{seed}) {}
 
-  [[nodiscard]] int64_t clock(int64_t ns) const {
-    return clock_ns(timing_, ns);
-  }  // what the network's clock shows at `ns`
+  // What the network's clock shows at `ns`.
+  [[nodiscard]] int64_t clock(int64_t ns) const { return clock_ns(timing_, ns); }
   // When a packet reaches the link if it is sent when the clock shows `ns`; kNeverNs: it is lost before.
   int64_t reach_link(int64_t ns, Random& random) { return before_.pass(ns, random); }
   // When a packet that leaves the link at `ns` reaches the end; kNeverNs: it is lost behind the link.
@@ -104,8 +103,8 @@ class Direction {
   Direction(const PathSpec& path, const LinkSpec& spec, Way way, Random seeds);
 
   Timing timing_;
-  Stretch before_;
-  Stretch behind_;
+  ElementChain before_;
+  ElementChain behind_;
 };
 
 }  // namespace ccgym

@@ -34,16 +34,16 @@ struct PathFlows {
     }
   }
 
-  // One slot for each flow, in the order of the flows.
+  // All controllers, in the order of the flows.
   template <class Controller>
   std::vector<Controller*> controllers() {
     std::vector<Controller*> all;
     for (std::size_t learner = 0, other = 0; learner + other < learners.size() + scripted.size();) {
-      const bool learns = learner < learners.size() && learner_flows[learner] == all.size();
+      const bool is_learner = learner < learners.size() && learner_flows[learner] == all.size();
       if constexpr (std::is_same_v<Controller, Learner>) {
         all.push_back(&learners[learner++]);
       } else {
-        all.push_back(learns ? &learners[learner++] : &*scripted[other++]);
+        all.push_back(is_learner ? &learners[learner++] : &*scripted[other++]);
       }
     }
     return all;
@@ -59,7 +59,7 @@ struct PathFlows {
   }
 
   std::vector<Learner> learners{};
-  std::vector<std::size_t> learner_flows{};  // their numbers among all flows
+  std::vector<std::size_t> learner_flows{};  // of each learner: its number among all flows
   std::vector<Cloned<CongestionController>> scripted{};
   Time last_stop{};
 };
@@ -72,7 +72,7 @@ class TypedGymPath final : public GymPath {
       : path_flows_(flows, policy, seed),
         meters_(path_flows_.learners.size()),
         twin_(path, path_flows_.template slots<Controller>(flows, seed), seed),
-        learner_of_flow_(flows.size(), kNobody) {
+        learner_of_flow_(flows.size(), kNoLearner) {
     for (std::size_t i = 0; i < path_flows_.learners.size(); ++i)
       learner_of_flow_[path_flows_.learner_flows[i]] = i;
   }
@@ -97,7 +97,7 @@ class TypedGymPath final : public GymPath {
   void run_to_decisions() override {
     twin_.run(std::min(path_flows_.last_stop, kEndOfTime), [this](std::size_t flow) {
       const std::size_t learner = learner_of_flow_[flow];
-      return learner != kNobody && (policy(learner).awaiting_action() || all_are_gone());
+      return learner != kNoLearner && (policy(learner).awaiting_action() || all_are_gone());
     });
   }
   [[nodiscard]] FlowState state(std::size_t learner) const override {
@@ -126,7 +126,7 @@ class TypedGymPath final : public GymPath {
 
  private:
   static constexpr Time kEndOfTime = Time::max() / 2;
-  static constexpr std::size_t kNobody = SIZE_MAX;
+  static constexpr std::size_t kNoLearner = SIZE_MAX;
 
   [[nodiscard]] bool all_are_gone() const {
     return std::ranges::all_of(path_flows_.learner_flows, [this](std::size_t flow) {
@@ -141,7 +141,7 @@ class TypedGymPath final : public GymPath {
   PathFlows path_flows_;
   std::vector<StepMeter> meters_;
   Twin<Controller> twin_;
-  std::vector<std::size_t> learner_of_flow_;  // kNobody for a flow that follows a scheme
+  std::vector<std::size_t> learner_of_flow_;  // kNoLearner for a flow that follows a scheme
 };
 
 }  // namespace

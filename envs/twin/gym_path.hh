@@ -31,7 +31,7 @@ class GymPath {
   // instants; one that has not begun, has had no ACK or is gone skips the instant.
   virtual void run_to_decisions() = 0;
   [[nodiscard]] virtual FlowState state(std::size_t learner) const = 0;  // `paused`: it decides now
-  [[nodiscard]] virtual double now_ms() const = 0;                       // since the path came into being
+  [[nodiscard]] virtual double now_ms() const = 0;                       // since the path was made
   virtual void act(std::size_t learner, Act action) = 0;                 // only of a learner that decides now
   virtual void set_cwnd(std::size_t learner, double cwnd_packets) = 0;
   [[nodiscard]] virtual double cwnd_packets(std::size_t learner) const = 0;

@@ -35,7 +35,7 @@ class PathBatch {
   void set_cwnd(std::size_t row, double cwnd_packets);  // within the policy's limits
   [[nodiscard]] double cwnd_packets(std::size_t row) const;
   [[nodiscard]] FlowState state(std::size_t row) const;
-  [[nodiscard]] double now_ms(std::size_t row) const;  // since its path came into being
+  [[nodiscard]] double now_ms(std::size_t row) const;  // since the reset of its path
 
   // Starts the paths `paths` anew, runs each to its first decisions, and writes their rows of `observations`
   // (rows() x observation_size()); zeros for flows that have nothing to decide yet.
@@ -67,7 +67,7 @@ class PathBatch {
   std::size_t observation_size_;
   std::size_t action_width_;
   std::vector<PathSpec> paths_;
-  std::vector<std::size_t> first_rows_;  // of each path, and the number of rows
+  std::vector<std::size_t> first_rows_;  // the first row of each path, then the number of rows
   std::vector<std::unique_ptr<GymPath>> gym_paths_;
   WorkerPool workers_;
 };

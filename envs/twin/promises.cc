@@ -19,10 +19,10 @@ namespace {
 
 constexpr Time kDuration = std::chrono::seconds{25};
 constexpr int64_t kPacketBytes = RandomNetwork::kPacketBytes;
-constexpr int64_t kMaxPackets = 100'000;   // of a window without a pacing rate; 180 fill link and queue
-constexpr int64_t kMinDelivered = 250;     // in 25 s: nearly one per round trip
-constexpr int kMaxEventsAtOnce = 100'000;  // at one instant: more means timers that do not advance
-constexpr std::ptrdiff_t kStepsOfACopy = 2000;
+constexpr int64_t kMaxPackets = 100'000;     // of a window without a pacing rate; 180 fill link and queue
+constexpr int64_t kMinDelivered = 250;       // in 25 s: nearly one per round trip
+constexpr int kMaxEventsAtOnce = 100'000;    // at one instant: more means timers that do not advance
+constexpr std::ptrdiff_t kCopySteps = 2000;  // for which a copy runs beside its original
 
 struct Decision {
   Time now{};
@@ -32,7 +32,7 @@ struct Decision {
   bool operator==(const Decision&) const = default;
 };
 
-std::unique_ptr<CongestionController> fresh(std::string_view scheme) {
+std::unique_ptr<CongestionController> make_scheme(std::string_view scheme) {
   return make_controller(scheme, {.packet_bytes = kPacketBytes});
 }
 
@@ -51,14 +51,14 @@ std::string at(Time now, const std::string& what) {
 struct Outcome {
   std::vector<Decision> decisions{};
   int64_t delivered_packets{};
-  std::string insane_limits{};
+  std::string invalid_limits{};
   std::string endless_wait{};
   std::string stuck_timer{};
 
   [[nodiscard]] bool ended() const { return endless_wait.empty() && stuck_timer.empty(); }
 };
 
-std::string insanity_of(const Decision& decision) {
+std::string problem_of(const Decision& decision) {
   const int64_t cwnd_packets = decision.cwnd_bytes / kPacketBytes;
   if (cwnd_packets < 1)
     return at(decision.now,
@@ -73,25 +73,25 @@ std::string insanity_of(const Decision& decision) {
   return "";
 }
 
-// One event of the network; false when the run is over.
-bool advance(RandomNetwork& network, Outcome& outcome, int& at_once) {
+// Runs one event of the network and checks it. Returns false when the run is over.
+bool advance(RandomNetwork& network, Outcome& outcome, int& events_at_once) {
   const Time before = network.now();
   if (!network.step()) {
     outcome.endless_wait = at(before, "nothing is in flight, no timer is set, and it sends nothing");
     return false;
   }
-  at_once = network.now() == before ? at_once + 1 : 0;
-  if (at_once > kMaxEventsAtOnce)
+  events_at_once = network.now() == before ? events_at_once + 1 : 0;
+  if (events_at_once > kMaxEventsAtOnce)
     outcome.stuck_timer = at(before, "its timer is due, or its window open, again and again");
   outcome.decisions.push_back(decision_of(network));
-  if (outcome.insane_limits.empty()) outcome.insane_limits = insanity_of(outcome.decisions.back());
+  if (outcome.invalid_limits.empty()) outcome.invalid_limits = problem_of(outcome.decisions.back());
   return outcome.stuck_timer.empty() && network.now() < kDuration;
 }
 
 Outcome run(std::string_view scheme, unsigned seed) {
-  RandomNetwork network{fresh(scheme), seed};
+  RandomNetwork network{make_scheme(scheme), seed};
   Outcome outcome;
-  for (int at_once = 0; advance(network, outcome, at_once);) {
+  for (int events_at_once = 0; advance(network, outcome, events_at_once);) {
   }
   outcome.delivered_packets = network.delivered_packets();
   return outcome;
@@ -105,22 +105,22 @@ std::string first_difference(const std::vector<Decision>& one, const std::vector
 
 // Interleaved with a second run on another network, one event of each in turn.
 std::vector<Decision> run_beside_another(std::string_view scheme, unsigned seed) {
-  RandomNetwork network{fresh(scheme), seed};
-  RandomNetwork other{fresh(scheme), seed + 1};
+  RandomNetwork network{make_scheme(scheme), seed};
+  RandomNetwork other{make_scheme(scheme), seed + 1};
   Outcome outcome;
-  bool goes_on = true;
-  for (int at_once = 0; advance(network, outcome, at_once);) {
-    if (goes_on) goes_on = other.step();
+  bool other_runs = true;
+  for (int events_at_once = 0; advance(network, outcome, events_at_once);) {
+    if (other_runs) other_runs = other.step();
   }
   return outcome.decisions;
 }
 
 std::string difference_of_copies(std::string_view scheme, unsigned seed) {
-  RandomNetwork network{fresh(scheme), seed};
+  RandomNetwork network{make_scheme(scheme), seed};
   for (int copies = 0; copies < 3; ++copies) {
-    for (std::ptrdiff_t i = 0; i < kStepsOfACopy; ++i) network.step();
+    for (std::ptrdiff_t i = 0; i < kCopySteps; ++i) network.step();
     RandomNetwork copy{network};
-    for (std::ptrdiff_t i = 0; i < kStepsOfACopy; ++i) {
+    for (std::ptrdiff_t i = 0; i < kCopySteps; ++i) {
       network.step();
       copy.step();
       if (decision_of(copy) != decision_of(network)) return at(network.now(), "its copy decides otherwise");
@@ -151,7 +151,7 @@ std::string too_little(const Outcome& outcome) {
 std::vector<Promise> check_promises(std::string_view scheme, unsigned seed) {
   const Outcome outcome = run(scheme, seed);
   std::vector<Promise> promises{
-      {"windows and rates stay sane", outcome.insane_limits},
+      {"windows and rates stay sane", outcome.invalid_limits},
       {"it never waits for ever", outcome.endless_wait},
       {"its timers and its window let time go on", outcome.stuck_timer},
       {"it goes on after losses, reordering, silence and idle times", too_little(outcome)},

@@ -1,4 +1,4 @@
-// A hostile network, on which a controller shows whether it keeps what every controller promises.
+// A network with losses, reordering, marks, silences and idle times, on which controllers are checked.
 #pragma once
 
 #include <algorithm>
@@ -39,7 +39,7 @@ class RandomNetwork {
   RandomNetwork& operator=(const RandomNetwork&) = delete;
   ~RandomNetwork() = default;
 
-  // One event; false when there is none to come: the sender would wait for ever.
+  // Runs the next event. Returns false if there is none: the sender would wait for ever.
   bool step() {
     const Time send = next_departure();
     const Time timer = sender_.next_timer().value_or(Time::max());

@@ -17,13 +17,13 @@ namespace ccgym {
 
 namespace {
 
-constexpr Time kStep = std::chrono::milliseconds{10};
-constexpr Time kMaxSilence = std::chrono::seconds{1};
-constexpr Time kPiece = std::chrono::milliseconds{100};
-constexpr float kMaxPackets = 1e5F;
+constexpr Time kStep = std::chrono::milliseconds{10};            // the gym's
+constexpr Time kMaxSilence = std::chrono::seconds{1};            // as the policy's: agents/policy/observer.hh
+constexpr Time kCheckInterval = std::chrono::milliseconds{100};  // whether there are enough decisions
+constexpr float kMaxPackets = 1e5F;                              // the gym's largest window
 
-// Stands between the sender and the scheme. A decision that was due between two events, when nothing changed,
-// is recorded before the second one.
+// A decorator of the scheme. A decision that is due between two events is recorded before the second one,
+// because nothing has changed since it was due.
 class StepRecorder final : public ForwardingController<Cloned<CongestionController>> {
  public:
   StepRecorder(std::unique_ptr<CongestionController> scheme, int64_t packet_bytes)
@@ -107,34 +107,49 @@ class StepRecorder final : public ForwardingController<Cloned<CongestionControll
   StepRecord record_{};
 };
 
+// The controllers of a path's flows, of which the first one without a scheme of its own is recorded.
+struct RecordedFlows {
+  std::vector<std::unique_ptr<CongestionController>> controllers{};
+  std::vector<FlowSlot<CongestionController>> slots{};
+  StepRecorder* recorder{nullptr};
+};
+
+RecordedFlows make_flows(const PathSpec& path, std::string_view scheme, uint64_t seed) {
+  RecordedFlows flows;
+  for (const FlowSpec& flow : flows_of(path)) {
+    const std::size_t number = flows.slots.size();
+    const ControllerConfig config = controller_config(flow, seed, number);
+    auto controller = make_controller(flow.scheme.empty() ? scheme : flow.scheme, config);
+    if (flow.scheme.empty() && flows.recorder == nullptr) {
+      auto recorder = std::make_unique<StepRecorder>(std::move(controller), config.packet_bytes);
+      flows.recorder = recorder.get();
+      controller = std::move(recorder);
+    }
+    flows.slots.push_back(slot_of(flow, *controller, flow_seed(seed, number)));
+    flows.controllers.push_back(std::move(controller));
+  }
+  if (flows.recorder == nullptr)
+    throw std::invalid_argument("every flow of the path names a scheme: none is recorded");
+  return flows;
+}
+
+void keep_first(std::size_t decisions, StepRecord& record) {
+  const std::size_t kept = std::min(decisions, record.actions.size() / 2);
+  record.observations.resize(kept * RawFeatures::kNames.size());
+  record.actions.resize(kept * 2);
+}
+
 }  // namespace
 
 StepRecord record_steps(const PathSpec& path, std::string_view scheme, std::size_t decisions,
                         double most_seconds, uint64_t seed) {
-  std::vector<std::unique_ptr<CongestionController>> controllers;
-  std::vector<FlowSlot<CongestionController>> slots;
-  StepRecorder* recorder = nullptr;
-  for (const FlowSpec& flow : flows_of(path)) {
-    const ControllerConfig config = controller_config(flow, seed, slots.size());
-    auto controller = make_controller(flow.scheme.empty() ? scheme : flow.scheme, config);
-    if (flow.scheme.empty() && recorder == nullptr) {
-      auto recording = std::make_unique<StepRecorder>(std::move(controller), config.packet_bytes);
-      recorder = recording.get();
-      controller = std::move(recording);
-    }
-    slots.push_back(slot_of(flow, *controller, flow_seed(seed, slots.size())));
-    controllers.push_back(std::move(controller));
-  }
-  if (recorder == nullptr)
-    throw std::invalid_argument("every flow of the path names a scheme: none is recorded");
-  Twin<CongestionController> twin{path, slots, seed};
+  const RecordedFlows flows = make_flows(path, scheme, seed);
+  Twin<CongestionController> twin{path, flows.slots, seed};
   const Time end{static_cast<int64_t>(most_seconds * 1e9)};
-  for (Time now{}; now < end && recorder->decisions() < decisions; now += kPiece)
-    twin.run(std::min(end, now + kPiece));
-  StepRecord record = recorder->take_record();
-  const std::size_t kept = std::min(decisions, record.actions.size() / 2);
-  record.observations.resize(kept * RawFeatures::kNames.size());
-  record.actions.resize(kept * 2);
+  for (Time now{}; now < end && flows.recorder->decisions() < decisions; now += kCheckInterval)
+    twin.run(std::min(end, now + kCheckInterval));
+  StepRecord record = flows.recorder->take_record();
+  keep_first(decisions, record);
   return record;
 }
 
