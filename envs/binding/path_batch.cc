@@ -83,22 +83,12 @@ void step(PathBatch& batch, const MatrixArgument<const float>& actions,
   batch.step(acts, rows, columns);
 }
 
-NumpyVector<double> windows(const PathBatch& batch) {
-  std::vector<double> cwnd_packets(batch.rows());
-  for (std::size_t i = 0; i < batch.rows(); ++i) cwnd_packets[i] = batch.cwnd_packets(i);
-  return to_numpy(std::move(cwnd_packets));
-}
-
-NumpyVector<double> times_ms(const PathBatch& batch) {
-  std::vector<double> times(batch.rows());
-  for (std::size_t i = 0; i < batch.rows(); ++i) times[i] = batch.now_ms(i);
-  return to_numpy(std::move(times));
-}
-
-NumpyVector<uint8_t> states(const PathBatch& batch) {
-  std::vector<uint8_t> states(batch.rows());
-  for (std::size_t i = 0; i < batch.rows(); ++i) states[i] = static_cast<uint8_t>(batch.state(i));
-  return to_numpy(std::move(states));
+// A new array with one value for each row of the batch.
+template <class Value, auto Method>
+NumpyVector<Value> for_each_row(const PathBatch& batch) {
+  std::vector<Value> values(batch.rows());
+  for (std::size_t row = 0; row < batch.rows(); ++row) values[row] = static_cast<Value>((batch.*Method)(row));
+  return to_numpy(std::move(values));
 }
 
 std::map<std::string, std::vector<float>> features_table() {
@@ -130,31 +120,22 @@ void add_constants(nb::module_& module) {
   module.attr("POLICY_ACTIONS") = actions_table();
 }
 
-}  // namespace
-
-void bind_path_batch(nb::module_& module) {
-  const nb::class_<BatchState> batch_state{module, "BatchState",
-                                           "A copy of the state of all paths of a PathBatch."};
-  nb::class_<PathBatch>(module, "PathBatch",
-                        "Many paths with learning flows, simulated for one decision per call. Each learning "
-                        "flow is one row; the rows of a path are consecutive, in the order of its flows.")
-      .def("__init__", &construct, "paths"_a, nb::kw_only(), "features"_a, "actions"_a, "step_ms"_a = 10,
-           "initial_cwnd_packets"_a = 10.0, "min_cwnd_packets"_a = 2.0, "max_cwnd_packets"_a = 100'000.0,
-           "companion"_a = false, "threads"_a = 1,
-           "The flows of a path that name no scheme learn; a path without flows has one that learns. All "
-           "learning flows of a path decide at the same times.")
-      .def("__len__", &PathBatch::rows)
-      .def_prop_ro("paths", &PathBatch::paths, "Number of paths.")
+void bind_properties(nb::class_<PathBatch>& bound) {
+  bound.def_prop_ro("paths", &PathBatch::paths, "Number of paths.")
       .def_prop_ro("observation_size", &PathBatch::observation_size)
-      .def_prop_ro("cwnd_packets", &windows, nb::rv_policy::move,
+      .def_prop_ro("cwnd_packets", &for_each_row<double, &PathBatch::cwnd_packets>, nb::rv_policy::move,
                    "Windows (rows,), a copy; 0 before the first reset.")
-      .def_prop_ro("times_ms", &times_ms, nb::rv_policy::move,
+      .def_prop_ro("times_ms", &for_each_row<double, &PathBatch::now_ms>, nb::rv_policy::move,
                    "The time of each row (rows,), since its path began; a copy.")
       .def_prop_ro("action_size", &PathBatch::action_width, "Number of values in an action.")
       .def_prop_ro(
-          "states", &states, nb::rv_policy::move,
+          "states", &for_each_row<uint8_t, &PathBatch::state>, nb::rv_policy::move,
           "The state of each row (rows,), uint8, as an index into FLOW_STATES. Only rows in the state "
-          "\"deciding\" need an action.")
+          "\"deciding\" need an action.");
+}
+
+void bind_methods(nb::class_<PathBatch>& bound) {
+  bound
       .def("set_path", &PathBatch::set_path, "index"_a, "path"_a,
            "Replaces a path, with effect from its next reset. It must have as many learning flows as before.")
       .def("set_cwnd", &PathBatch::set_cwnd, "row"_a, "cwnd_packets"_a,
@@ -174,6 +155,26 @@ void bind_path_batch(nb::module_& module) {
            "decisions, and writes `observations` (rows, observation_size) float32 and `telemetry` (rows, "
            "len(TELEMETRY)) float64 in place. A row that does not decide then keeps its observation, and its "
            "telemetry is zero.");
+}
+
+}  // namespace
+
+void bind_path_batch(nb::module_& module) {
+  const nb::class_<BatchState> batch_state{module, "BatchState",
+                                           "A copy of the state of all paths of a PathBatch."};
+  nb::class_<PathBatch> batch(
+      module, "PathBatch",
+      "Many paths with learning flows, simulated for one decision per call. Each learning "
+      "flow is one row; the rows of a path are consecutive, in the order of its flows.");
+  batch
+      .def("__init__", &construct, "paths"_a, nb::kw_only(), "features"_a, "actions"_a, "step_ms"_a = 10,
+           "initial_cwnd_packets"_a = 10.0, "min_cwnd_packets"_a = 2.0, "max_cwnd_packets"_a = 100'000.0,
+           "companion"_a = false, "threads"_a = 1,
+           "The flows of a path that name no scheme learn; a path without flows has one that learns. All "
+           "learning flows of a path decide at the same times.")
+      .def("__len__", &PathBatch::rows);
+  bind_properties(batch);
+  bind_methods(batch);
   add_constants(module);
 }
 

@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 
@@ -19,7 +20,11 @@ template <class Event>
 struct EventView {
   const Event* event{nullptr};
 
-  [[nodiscard]] const Event& get() const;  // throws std::runtime_error after the call
+  [[nodiscard]] const Event& get() const {  // throws std::runtime_error after the call
+    if (event == nullptr)
+      throw std::runtime_error("an event can be read during its callback only: keep its values");
+    return *event;
+  }
 };
 using AckView = EventView<AckEvent>;
 using TimeoutView = EventView<Timeout>;
@@ -80,5 +85,8 @@ class PythonController final : public CongestionController {
   SendLimits limits_{};
   std::optional<Time> next_timer_{};
 };
+
+// Registers "python:FILE.py:CLASS" and "python:package.module:CLASS" with make_controller.
+void register_python_controllers();
 
 }  // namespace ccgym

@@ -27,6 +27,18 @@ struct InferencePolicy {
   std::unique_ptr<PolicyNetwork> network;
 };
 
+void check_plan(const Array<const double>& ideal_packets, double ideal_step_ms, std::size_t learners,
+                std::size_t decisions, std::size_t sequence_decisions) {
+  if (learners == 0) throw std::invalid_argument("the path has no flow that learns");
+  if (sequence_decisions == 0 || decisions % sequence_decisions != 0)
+    throw std::invalid_argument("sequence_decisions must divide the decisions of a flow");
+  if (!(ideal_step_ms > 0) || ideal_packets.ndim() != 2 || ideal_packets.shape(0) != learners ||
+      ideal_packets.shape(1) == 0) {
+    throw std::invalid_argument("ideal_packets should be of shape (" + std::to_string(learners) +
+                                ", G), a row for each flow that learns, G at least 1");
+  }
+}
+
 void roll_out(const PathSpec& path, const InferencePolicy& inference, const std::string& features,
               const std::string& actions, double preference, uint64_t seed,
               const Array<const double>& ideal_packets, const Array<const float>& perturbed_acts,
@@ -38,16 +50,8 @@ void roll_out(const PathSpec& path, const InferencePolicy& inference, const std:
                                             .preference = preference,
                                             .companion = companion});
   const std::size_t learners = count_learners(flows_of(path));
-  if (learners == 0) throw std::invalid_argument("the path has no flow that learns");
-  const std::size_t decisions = acts.size() / learners;
-  if (sequence_decisions == 0 || decisions % sequence_decisions != 0) {
-    throw std::invalid_argument("sequence_decisions must divide the decisions of a flow");
-  }
-  if (!(ideal_step_ms > 0) || ideal_packets.ndim() != 2 || ideal_packets.shape(0) != learners ||
-      ideal_packets.shape(1) == 0) {
-    throw std::invalid_argument("ideal_packets should be of shape (" + std::to_string(learners) +
-                                ", G), a row for each flow that learns, G at least 1");
-  }
+  const std::size_t decisions = learners == 0 ? 0 : acts.size() / learners;
+  check_plan(ideal_packets, ideal_step_ms, learners, decisions, sequence_decisions);
   const std::size_t rows = learners * decisions;
   const std::size_t width = feature_divisors(policy.feature_set).size();
   const RolloutPlan plan{.decisions = decisions,
