@@ -39,8 +39,8 @@ CCGYM_VECTORISED void activate(float* gates, const float* cell, float* next_cell
 
 // The backward step: from the gradients of the output and the cell to those of the gates' arguments, which
 // replace the gates, and of the previous cell.
-CCGYM_VECTORISED void deactivate(float* gates, const float* cell, const float* cell_tanh,
-                                 const float* by_output, float* by_cell, std::size_t hidden) {
+CCGYM_VECTORISED void activate_backward(float* gates, const float* cell, const float* cell_tanh,
+                                        const float* by_output, float* by_cell, std::size_t hidden) {
   for (std::size_t i = 0; i < hidden; ++i) {
     const float input = gates[i];
     const float forget = gates[hidden + i];
@@ -120,7 +120,7 @@ LstmGradient LstmPass::gradient(std::span<const float> by_outputs) {
   const auto [flows, steps, inputs, hidden] = sizes_;
   std::vector<float> by_hidden(flows * hidden);
   std::vector<float> by_cell(flows * hidden);
-  for (std::size_t step = steps; step-- > 0;) unroll_step(step, by_outputs, by_hidden, by_cell);
+  for (std::size_t step = steps; step-- > 0;) run_step_backward(step, by_outputs, by_hidden, by_cell);
 
   const std::size_t rows = steps * flows;
   const MatrixView by_gates = row_major(gates_.data(), rows, 4 * hidden).transposed();
@@ -136,16 +136,16 @@ LstmGradient LstmPass::gradient(std::span<const float> by_outputs) {
   return gradient;
 }
 
-void LstmPass::unroll_step(std::size_t step, std::span<const float> by_outputs, std::vector<float>& by_hidden,
-                           std::vector<float>& by_cell) {
+void LstmPass::run_step_backward(std::size_t step, std::span<const float> by_outputs,
+                                 std::vector<float>& by_hidden, std::vector<float>& by_cell) {
   const auto [flows, steps, inputs, hidden] = sizes_;
   for (std::size_t flow = 0; flow < flows; ++flow) {
-    const float* const outside = &by_outputs[(flow * steps + step) * hidden];
-    float* const inside = &by_hidden[flow * hidden];
-    for (std::size_t i = 0; i < hidden; ++i) inside[i] += outside[i];
+    const float* const by_output = &by_outputs[(flow * steps + step) * hidden];
+    float* const by_state = &by_hidden[flow * hidden];
+    for (std::size_t i = 0; i < hidden; ++i) by_state[i] += by_output[i];
     const std::size_t row = step * flows + flow;
-    deactivate(&gates_[row * 4 * hidden], &cells_[row * hidden], &cell_tanhs_[row * hidden], inside,
-               &by_cell[flow * hidden], hidden);
+    activate_backward(&gates_[row * 4 * hidden], &cells_[row * hidden], &cell_tanhs_[row * hidden], by_state,
+                      &by_cell[flow * hidden], hidden);
   }
   std::ranges::fill(by_hidden, 0.0F);
   add_product(row_major(&gates_[step * flows * 4 * hidden], flows, 4 * hidden),

@@ -43,8 +43,8 @@ class LstmPass {
 
  private:
   void run_step(std::size_t step, std::span<const float> bias, std::span<const float> weight);
-  void unroll_step(std::size_t step, std::span<const float> by_outputs, std::vector<float>& by_hidden,
-                   std::vector<float>& by_cell);
+  void run_step_backward(std::size_t step, std::span<const float> by_outputs, std::vector<float>& by_hidden,
+                         std::vector<float>& by_cell);
 
   LstmSizes sizes_;
   std::size_t width_;               // inputs of the gates: I + H

@@ -17,8 +17,8 @@ constexpr double kRateStep = 0.025;  // Aurora's alpha
 
 struct Row {
   std::string_view name;
-  std::size_t outputs;
-  std::size_t numbers;
+  std::size_t outputs;  // of the network
+  std::size_t numbers;  // of an action
 };
 
 constexpr std::array<Row, kActionSets.size()> kRows{{
@@ -33,12 +33,13 @@ const Row& row_of(ActionSet actions) { return kRows.at(static_cast<std::size_t>(
 
 std::array<double, 5> indigo_windows(double cwnd) { return {cwnd / 2, cwnd - 10, cwnd, cwnd + 10, cwnd * 2}; }
 
-// The pace of a policy of rates is held as the window that it fills.
+// The pacing rate of the set `rate` is kept as a window, rate * min RTT: a step of the rate scales that
+// window.
 double scaled_by_rate(double action, double cwnd) {
   return action < 0 ? cwnd / (1 - kRateStep * action) : cwnd * (1 + kRateStep * action);
 }
 
-// Whatever comes from outside: a class that is there, or a number.
+// An action comes from outside: it has to be a number, and for indigo the index of a class.
 void check_act(ActionSet actions, Act act) {
   const auto refuse = [act](const char* right) {
     throw std::invalid_argument("action " + std::to_string(act.value) + ": " + right + " would be right");
@@ -84,7 +85,7 @@ Act choose_act(ActionSet actions, std::span<const float> outputs) {
   return static_cast<float>(std::distance(outputs.begin(), std::ranges::max_element(outputs)));
 }
 
-double asked_window(ActionSet actions, Act act, double cwnd_packets) {
+double requested_window(ActionSet actions, Act act, double cwnd_packets) {
   check_act(actions, act);
   const double number = std::clamp(static_cast<double>(act.value), -1.0, 1.0);
   switch (actions) {

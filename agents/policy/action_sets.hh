@@ -1,4 +1,5 @@
-// The action sets: the numbers of an action, the window that it asks for, and the inverse for an expert.
+// The action sets: what the numbers of an action mean, the window that it requests, and the inverse: the
+// action of an expert who wants a certain window.
 #pragma once
 
 #include <array>
@@ -20,7 +21,7 @@ enum class ActionSet {
 inline constexpr std::array kActionSets{ActionSet::indigo, ActionSet::log_window, ActionSet::rate,
                                         ActionSet::window, ActionSet::window_and_rate};
 
-// A class index or a number, see ActionSet; the second one of a set of two.
+// An action: a class index or a number, as ActionSet says. `rate_mbps` belongs to window_and_rate only.
 struct Act {
   Act(float first, float second = 0) : value{first}, rate_mbps{second} {}
 
@@ -32,21 +33,25 @@ ActionSet action_set_by_name(std::string_view name);  // throws std::invalid_arg
 std::string_view action_set_name(ActionSet actions);
 std::size_t output_count(ActionSet actions);  // width of the network's output
 std::size_t action_size(ActionSet actions);   // numbers in an action
-bool is_absolute(ActionSet actions);          // the window it asks for does not depend on the present one
-Act choose_act(ActionSet actions,
-               std::span<const float> outputs);  // the action that a network's outputs stand for
+bool is_absolute(ActionSet actions);          // whether actions set the window, not a change of it
 
-// The window that an action asks for. Throws std::invalid_argument for an invalid action.
-double asked_window(ActionSet actions, Act act, double cwnd_packets);
+// The action that a network chooses: the class with the largest output, or the outputs themselves. `outputs`
+// has output_count() entries.
+Act choose_act(ActionSet actions, std::span<const float> outputs);
 
-// The action that was carried out, if `act` was asked for and the window has changed by `ratio`.
+// The window in packets that an action requests while the window is `cwnd_packets`. Throws
+// std::invalid_argument for an invalid action.
+double requested_window(ActionSet actions, Act act, double cwnd_packets);
+
+// The action that was carried out, if `act` was requested and the window has changed by the factor `ratio`.
 float executed_act(ActionSet actions, Act act, double ratio);
 
-// The inverse, the label of imitation: the act that brings a window of `cwnd_packets` nearest to
+// The label in imitation learning: the action that brings a window of `cwnd_packets` nearest to
 // `ideal_packets`.
-//   indigo: the class whose outcome lies nearest; ties go to the lowest class, as in Indigo.
-//   log_window: the logarithm of what leads there, within what one step may do. The sender rounds windows
-//     up to whole packets: the aim is the middle of those that it rounds to the ideal one.
+//   indigo: the class that leads to the nearest window; of equals the lowest class, as in Indigo.
+//   log_window: the logarithm of the ratio of the two windows, cut to [-1, 1]. The sender rounds windows up
+//   to
+//     whole packets; the target is ideal_packets - 0.5, in the middle of those that become the ideal one.
 // Throws std::invalid_argument for the other sets.
 float expert_act(ActionSet actions, double cwnd_packets, double ideal_packets);
 

@@ -1,7 +1,7 @@
 // The third part of a policy: turns an action into the window and the pacing rate of the sender.
 //
-// One class per kind of action. A window means the same in all of them: packets in flight, where a fraction
-// of a packet admits a whole one, as in Indigo's window test.
+// One class per kind of action. In all of them a window is a number of packets in flight, which is rounded up
+// to whole packets, as in Indigo.
 #pragma once
 
 #include <cmath>
@@ -26,8 +26,9 @@ class Actuator {
   virtual ~Actuator() = default;
   [[nodiscard]] virtual std::unique_ptr<Actuator> clone() const = 0;
 
-  // Returns the action that was carried out, which differs if the companion or the window's limits changed
-  // it. Throws std::invalid_argument for an invalid action.
+  // Carries out an action. Returns the action that has the same effect, which differs from `act` if the
+  // companion or the limits of the window have changed it. Throws std::invalid_argument for an invalid
+  // action.
   float act(Time now, Act act);
   void set_cwnd(double cwnd_packets);          // kept within the policy's limits
   void on_ack(Time now, const AckEvent& ack);  // at least one packet is acknowledged
@@ -39,14 +40,17 @@ class Actuator {
   [[nodiscard]] const SendLimits& limits() const { return limits_; }
 
  protected:
-  // What becomes of the window that the action asks for.
-  virtual double taken_window(Time /*now*/, Act /*act*/, double asked_packets) { return asked_packets; }
-  [[nodiscard]] virtual SendLimits decide_limits() const { return {.cwnd_bytes = bytes_of(cwnd_packets_)}; }
+  // The window in packets that is set for an action that requests `requested_packets`.
+  virtual double applied_window(Time /*now*/, Act /*act*/, double requested_packets) {
+    return requested_packets;
+  }
+  [[nodiscard]] virtual SendLimits compute_limits() const { return {.cwnd_bytes = bytes_of(cwnd_packets_)}; }
 
-  // What an action needs of it is kept: actions come between the driver's calls, of the gym from outside.
+  // Keeps what later actions need of an ACK: an action comes between two calls of the driver, without an
+  // event.
   virtual void take_ack(Time /*now*/, const AckEvent& /*ack*/) {}
 
-  void renew_limits() { limits_ = decide_limits(); }
+  void update_limits() { limits_ = compute_limits(); }
   [[nodiscard]] int64_t bytes_of(double packets) const {
     return static_cast<int64_t>(std::ceil(packets)) * packet_bytes_;
   }

@@ -21,7 +21,7 @@ double AuroraFeatures::send_ratio() const {
   return delivered > 0 ? sent / delivered : 1;
 }
 
-// A silent step repeats what the last one told, without a gradient.
+// A step without ACKs repeats the ratios of the step before, with a latency gradient of 0.
 AuroraFeatures::Entry AuroraFeatures::close_step(Time now) {
   Entry entry{0, history_.back()[1], history_.back()[2]};
   if (acks_ > 0) {

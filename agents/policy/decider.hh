@@ -19,7 +19,7 @@ class Decider {
   Decider(ActionSet actions, std::unique_ptr<PolicyNetwork> network)
       : actions_{actions}, network_{std::move(network)} {}
 
-  // Absent: the caller decides.
+  // nullopt: the caller decides.
   [[nodiscard]] std::optional<Act> decide(std::span<const float> observation) {
     if (!network_) return std::nullopt;
     return choose_act(actions_, network_->step(observation));

@@ -26,7 +26,7 @@ class IndigoFeatures {
          mbps(ack.bytes_sent_since(), rtt_ms)});
   }
   void on_loss(std::span<const LostPacket> /*lost*/) {}
-  // Any number: not every set of actions has these five.
+  // The action may be any number, because other action sets than Indigo's five classes are possible.
   void on_action(float action) { previous_action_ = std::trunc(action); }
   void observe(Time now, const OwnState& own, std::span<float> observation);
 
@@ -37,11 +37,11 @@ class IndigoFeatures {
     double sending_mbps{0};
   };
 
-  // They begin anew with every step: the first sample initialises them.
+  // The averages begin anew with every step, whose first sample initialises them.
   void add(const Ewmas& sample) {
-    if (!heard_in_step_) {
+    if (!has_sample_) {
       ewmas_ = sample;
-      heard_in_step_ = true;
+      has_sample_ = true;
       return;
     }
     blend(ewmas_.queueing_ms, sample.queueing_ms);
@@ -49,11 +49,11 @@ class IndigoFeatures {
     blend(ewmas_.sending_mbps, sample.sending_mbps);
   }
   static void blend(double& ewma, double sample) {
-    constexpr double kKeep = 0.875;
+    constexpr double kKeep = 0.875;  // Indigo's: each sample has the weight 1/8
     ewma = kKeep * ewma + (1 - kKeep) * sample;
   }
 
-  // Without a sign, which no time of a flow has: half the price.
+  // Unsigned, because that division is twice as fast; a time of a flow is never negative.
   static int64_t whole_ms(Time time) {
     return static_cast<int64_t>(static_cast<uint64_t>(time.count()) / uint64_t{1'000'000});
   }
@@ -62,11 +62,11 @@ class IndigoFeatures {
   }
 
   static constexpr std::size_t kActions = 5;
-  static constexpr float kFirstPreviousAction = 4;
+  static constexpr float kFirstPreviousAction = 4;  // as in Indigo's sender
 
   int64_t min_rtt_ms_{std::numeric_limits<int64_t>::max()};
   Ewmas ewmas_{};
-  bool heard_in_step_{false};
+  bool has_sample_{false};
   float previous_action_{kFirstPreviousAction};
 };
 

@@ -15,8 +15,8 @@ json parse_json(std::string_view text) {
     if (depth > kMaxDepth) refuse("its JSON is nested deeper than " + std::to_string(kMaxDepth));
     return true;
   };
-  // The library takes the one for the end of the text and skips the other; others that read the format do
-  // neither.
+  // The library takes a NUL for the end of the text, and skips a byte order mark. Other programs that read
+  // the format do neither, so that both are refused.
   if (text.find('\0') != std::string_view::npos || text.starts_with("\xEF\xBB\xBF"))
     return json::value_t::discarded;
   return json::parse(text, watch, /*allow_exceptions=*/false);
@@ -63,13 +63,13 @@ void check_keys(const json& object, const std::string& where, std::initializer_l
   }
 }
 
-std::string text(const json& object, const char* key) {
+std::string checked_text(const json& object, const char* key) {
   const json& value = object[key];
   if (!value.is_string()) refuse(std::string{key} + " is " + excerpt(value) + ", should be a name");
   return value.get<std::string>();
 }
 
-double number(const json& object, const char* key, double lowest, double highest) {
+double checked_number(const json& object, const char* key, double lowest, double highest) {
   const json& value = object[key];
   const bool in_range = value.is_number() && value >= lowest && value <= highest;
   if (!in_range) {
@@ -79,7 +79,7 @@ double number(const json& object, const char* key, double lowest, double highest
   return value.get<double>();
 }
 
-std::size_t size(const json& value, const std::string& what, std::size_t highest) {
+std::size_t checked_size(const json& value, const std::string& what, std::size_t highest) {
   if (!value.is_number_unsigned() || value < 1 || value > highest) {
     refuse(what + " is " + excerpt(value) + ", should be a whole number from 1 to " +
            std::to_string(highest));

@@ -1,4 +1,5 @@
-// Checks of a policy file's JSON; each throws std::runtime_error, one line that says the right form.
+// Checks of the JSON in a file. Each throws std::runtime_error, with one line that says what is wrong and
+// what would be right.
 #pragma once
 
 #include <initializer_list>
@@ -18,17 +19,18 @@ std::string excerpt(const nlohmann::json& value);
 // The same for a name, in single quotes.
 std::string quoted(std::string_view name);
 
+// Checks that `value`, which messages call `what`, is `right`.
 void expect(const std::string& what, const nlohmann::json& value, const nlohmann::json& right);
 
 // Checks that `object` has exactly these keys.
 void check_keys(const nlohmann::json& object, const std::string& where,
                 std::initializer_list<std::string_view> keys);
 
-std::string text(const nlohmann::json& object, const char* key);
-
-double number(const nlohmann::json& object, const char* key, double lowest, double highest);
+// The text, or the number within [lowest, highest], that `object` has for this key.
+std::string checked_text(const nlohmann::json& object, const char* key);
+double checked_number(const nlohmann::json& object, const char* key, double lowest, double highest);
 
 // Returns a whole number from 1 to `highest`.
-std::size_t size(const nlohmann::json& value, const std::string& what, std::size_t highest);
+std::size_t checked_size(const nlohmann::json& value, const std::string& what, std::size_t highest);
 
 }  // namespace ccgym

@@ -28,8 +28,8 @@ class Observer {
     if (!step_began_) step_began_ = now;
   }
   void on_ack(Time now, const AckEvent& ack) {
-    if (!heard_receiver_) step_began_ = now;
-    heard_receiver_ = acked_in_step_ = true;
+    if (!got_ack_) step_began_ = now;
+    got_ack_ = acked_in_step_ = true;
     ++rtts_.acks;
     rtts_.total += ack.rtt.latest;
     rtts_.max = std::max(rtts_.max, ack.rtt.latest);
@@ -69,7 +69,7 @@ class Observer {
   std::optional<Time> step_began_{};
   RttSum rtts_{};
   RttSum closed_rtts_{};
-  bool heard_receiver_{false};
+  bool got_ack_{false};
   bool acked_in_step_{false};
 };
 

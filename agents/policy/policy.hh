@@ -1,7 +1,8 @@
 // A learned policy as a congestion controller: every step it observes, decides and acts.
 //
-// In the gym the decision comes from outside for a whole batch (`awaiting_action`, `act`); in deployment
-// the exported network gives it at once. Same features, same actions, same bits.
+// In the gym the decision comes from outside, for a whole batch (`awaiting_action`, `act`); in deployment the
+// exported network decides at once. Both run this class, so that features and actions are the same to the
+// bit.
 #pragma once
 
 #include <cstddef>
@@ -54,7 +55,7 @@ class PolicyController final : public CongestionController {
 
   [[nodiscard]] bool awaiting_action() const { return awaiting_action_; }
   [[nodiscard]] std::span<const float> observation() const { return observer_.observation(); }
-  [[nodiscard]] StepRtt step_rtt() const { return observer_.step_rtt(); }  // of the step it closes
+  [[nodiscard]] StepRtt step_rtt() const { return observer_.step_rtt(); }  // of the observed step
   [[nodiscard]] double cwnd_packets() const { return actuator_->cwnd_packets(); }
   void act(Act action);  // throws std::invalid_argument for an invalid action
   void set_cwnd(double cwnd_packets) { actuator_->set_cwnd(cwnd_packets); }

@@ -116,7 +116,7 @@ class RawFeatures {
     return step_.acks > 0 && step_arrival_ ? in_ms(*last_arrival_ - *step_arrival_) : 0;
   }
 
-  static constexpr double kMinMs = 1e-3;  // of divisors
+  static constexpr double kMinMs = 1e-3;  // lower bound of times that are divided by
 
   double packet_bytes_;
   Step step_{};

@@ -14,12 +14,14 @@ namespace {
 
 [[noreturn]] void refuse(const std::string& why) { throw std::runtime_error(why); }
 
+[[noreturn]] void refuse_unreadable() { refuse(std::string{"cannot be read: "} + std::strerror(errno)); }
+
 class Descriptor {
  public:
-  // A pipe without a writer would wait.
+  // O_NONBLOCK, because opening a pipe that nobody writes to would block.
   explicit Descriptor(const std::filesystem::path& file)
       : number_(open(file.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)) {
-    if (number_ < 0) refuse(std::string{"cannot be read: "} + std::strerror(errno));
+    if (number_ < 0) refuse_unreadable();
   }
   Descriptor(const Descriptor&) = delete;
   Descriptor& operator=(const Descriptor&) = delete;
@@ -27,13 +29,13 @@ class Descriptor {
 
   [[nodiscard]] struct stat status() const {
     struct stat status{};
-    if (fstat(number_, &status) < 0) refuse(std::string{"cannot be read: "} + std::strerror(errno));
+    if (fstat(number_, &status) < 0) refuse_unreadable();
     return status;
   }
-  // 0: its end.
+  // Returns the number of bytes read; 0 at the end of the file.
   std::size_t read_into(char* place, std::size_t bytes) const {
     const ssize_t count = read(number_, place, bytes);
-    if (count < 0) refuse(std::string{"cannot be read: "} + std::strerror(errno));
+    if (count < 0) refuse_unreadable();
     return static_cast<std::size_t>(count);
   }
 

@@ -29,7 +29,7 @@ void check_names(const json& header, const std::vector<Tensor>& tensors) {
   }
 }
 
-// The tensor's bytes, or a refusal when `offsets` are no range of the data.
+// The tensor's bytes in the data. Refuses `offsets` that are no range of it.
 std::string_view range_of(const json& offsets, const std::string& name, std::string_view data) {
   const auto is_offset = [](const json& offset) { return offset.is_number_unsigned(); };
   if (!offsets.is_array() || offsets.size() != 2 || !std::ranges::all_of(offsets, is_offset)) {
@@ -61,7 +61,7 @@ void read_tensor(const Safetensors& file, const Tensor& tensor) {
     refuse("tensor " + tensor.name + " has an entry that is not finite");
 }
 
-// As the format has it: side by side, so that each number stands for one weight, and every byte for one.
+// The format requires that tensors lie side by side: none overlaps another, and no byte is unused.
 void check_places(const Safetensors& file, const std::vector<Tensor>& tensors) {
   std::map<std::size_t, const Tensor*> places;
   for (const Tensor& tensor : tensors) {

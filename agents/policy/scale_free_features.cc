@@ -13,7 +13,7 @@ double log_ratio(double a, double b) { return std::log(std::max(a, 1e-9) / std::
 
 }  // namespace
 
-// What a step without ACKs leaves as it was.
+// Updates the measurements by the ACKs of the step; a step without ACKs leaves them as they were.
 void ScaleFreeFeatures::close_step() {
   if (step_.acks == 0) return;
   take_latest();
@@ -38,7 +38,7 @@ void ScaleFreeFeatures::take_latest() {
   sending_rate_ = static_cast<double>(ack.bytes_sent_since) / std::max(in_ms(ack.rtt.latest), kMinMs);
 }
 
-// Averages of one horizon share their weight: the exponential costs more than the rest.
+// Averages over the same horizon share a weight, because the exponential takes most of the time.
 void ScaleFreeFeatures::update_averages(double step_ms, double log_window) {
   const double rtt_ms = std::max(smoothed_rtt_ms_, kMinMs);
   const auto kept_over = [=](double rtts) { return std::exp(-step_ms / (rtts * rtt_ms)); };
@@ -74,13 +74,11 @@ double ScaleFreeFeatures::as_window(double bytes_per_ms, double cwnd_packets) co
   return log_ratio(bytes_per_ms * min_rtt_ms_ / packet_bytes_, cwnd_packets);
 }
 
-void ScaleFreeFeatures::observe(Time now, const OwnState& own, std::span<float> observation) {
+std::array<double, ScaleFreeFeatures::kSize> ScaleFreeFeatures::entries(Time now, const OwnState& own,
+                                                                        double step_ms) const {
   const double cwnd_packets = own.cwnd_packets;
   const double log_window = std::log(cwnd_packets);
-  const double step_ms = std::max(in_ms(now - step_start_), kMinMs);
-  close_step();
-  update_averages(step_ms, log_window);
-  const std::array<double, kSize> raw{
+  return {
       std::log(std::max(cwnd_packets, 1.0)),
       std::log1p(min_rtt_ms_),
       std::log1p(queueing_ms_ / std::max(min_rtt_ms_, kMinMs)),
@@ -112,9 +110,15 @@ void ScaleFreeFeatures::observe(Time now, const OwnState& own, std::span<float> 
       own.sees_others ? 1.0 : 0.0,
       preference_,
   };
-  for (std::size_t i = 0; i < kSize; ++i) {
-    observation[i] = static_cast<float>(std::clamp(raw[i] / kDivisors[i], -kMaxAbsValue, kMaxAbsValue));
-  }
+}
+
+void ScaleFreeFeatures::observe(Time now, const OwnState& own, std::span<float> observation) {
+  const double step_ms = std::max(in_ms(now - step_start_), kMinMs);
+  close_step();
+  update_averages(step_ms, std::log(own.cwnd_packets));
+  const std::array<double, kSize> values = entries(now, own, step_ms);
+  for (std::size_t i = 0; i < kSize; ++i)
+    observation[i] = static_cast<float>(std::clamp(values[i] / kDivisors[i], -kMaxAbsValue, kMaxAbsValue));
   step_ = {};
   step_start_ = now;
 }

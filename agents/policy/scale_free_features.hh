@@ -75,9 +75,12 @@ class ScaleFreeFeatures {
   void close_step();
   void take_latest();
   void update_averages(double step_ms, double log_window);
+  // The entries of the observation before they are divided and cut.
+  [[nodiscard]] std::array<double, kSize> entries(Time now, const OwnState& own, double step_ms) const;
+  // The logarithm of a rate's window, rate * min RTT, relative to `cwnd_packets`.
   [[nodiscard]] double as_window(double bytes_per_ms, double cwnd_packets) const;
 
-  static constexpr double kMinMs = 1e-3;  // of divisors
+  static constexpr double kMinMs = 1e-3;  // lower bound of times that are divided by
 
   double packet_bytes_;
   double preference_;

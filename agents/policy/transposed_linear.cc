@@ -8,7 +8,8 @@ namespace ccgym {
 
 namespace {
 
-// So many sums at a time, which the compiler keeps in registers while the inputs pass by.
+// Number of sums that are computed at a time: the compiler keeps them in registers during the loop over
+// inputs.
 constexpr std::size_t kBlock = 32;
 
 CCGYM_VECTORISED void add_products(const float* weights, const double* inputs, std::size_t input_count,

@@ -17,8 +17,8 @@ class TransposedLinear {
 
  private:
   std::vector<double> bias_;
-  // [blocks of outputs, inputs, outputs of a block]: in the order of use, for the packets of a fast flow have
-  // driven them out of the caches by the next decision.
+  // [blocks of outputs, inputs, outputs of a block], in the order of use: between two decisions the packets
+  // of a fast flow evict the weights from the caches, and memory is read fastest in order.
   std::vector<float> weights_{};
 };
 

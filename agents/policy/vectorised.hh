@@ -1,5 +1,5 @@
-// Loops compiled once for each width of vectors; the processor's is chosen when the program starts. With no
-// contraction of products and sums (CMakeLists.txt) all of them compute the same bits.
+// Compiles a function once for each width of vector instructions; the program chooses the processor's when it
+// starts. All versions compute the same bits, because CMakeLists.txt turns off fused products and sums.
 #pragma once
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
