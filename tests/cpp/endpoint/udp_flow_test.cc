@@ -127,7 +127,7 @@ TEST_P(RealSender, MeetsItsContractOverABadPath) {
   DriverContract contract{make_controller(GetParam(), {.packet_bytes = kDataBytes})};
   UdpFlow flow{socket, contract, kFlow, Traffic{{.packets = kPackets}, /*seed=*/1}};
   flow.run(kMaxDuration, stop);
-  EXPECT_EQ(contract.breaches(), std::vector<std::string>{});
+  EXPECT_EQ(contract.violations(), std::vector<std::string>{});
   EXPECT_GE(flow.sender().delivered_packets(), kPackets);
   EXPECT_GT(flow.ignored_datagrams(), 0U);
 }
@@ -142,7 +142,7 @@ TEST_P(RealSender, MeetsItsContractWhereTheApplicationPauses) {
                            .mean_off = std::chrono::milliseconds{20}};
   UdpFlow flow{socket, contract, kFlow, Traffic{pauses, /*seed=*/1}};
   flow.run(kMaxDuration, stop);
-  EXPECT_EQ(contract.breaches(), std::vector<std::string>{});
+  EXPECT_EQ(contract.violations(), std::vector<std::string>{});
 }
 
 INSTANTIATE_TEST_SUITE_P(Schemes, RealSender, testing::Values("fixed:20", "cubic", "copa", "bbr", "sprout"),

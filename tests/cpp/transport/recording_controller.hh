@@ -1,4 +1,4 @@
-// A controller that writes down what the driver tells it, and does as the test says.
+// A controller that records the calls of its driver, with limits that the test sets.
 #pragma once
 
 #include <memory>
@@ -57,8 +57,8 @@ class RecordingController final : public CongestionController {
   std::vector<std::string> story{};
   std::vector<Time> times{};
   std::vector<Timer> timers{};
-  std::vector<AckEvent> acks{};       // their spans are of the past
-  std::vector<AckedPacket> newest{};  // of each of them
+  std::vector<AckEvent> acks{};       // without their packets: the spans are no longer valid
+  std::vector<AckedPacket> newest{};  // the newest packet of each ACK
 
  private:
   static std::string numbers(const auto& packets) {

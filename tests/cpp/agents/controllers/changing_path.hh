@@ -1,5 +1,5 @@
-// One flow over a path that changes as it goes, delays packets at random or meets an application that pauses:
-// what the twin's paths do not do.
+// One flow over a path whose rate and delay are functions of time, with random delays that reorder packets
+// and an application that pauses: the twin's paths have none of these.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@ struct ChangingPath {
   Course rate_mbps{[](double) { return 8.0; }};
   Course delay_ms{[](double) { return 20.0; }};  // one way
   int64_t queue_packets{60};
-  double most_jitter_ms{0};  // on top of the delay, uniform: packets overtake one another
+  double max_jitter_ms{0};  // added to the delay, uniformly distributed: packets overtake one another
   // Whether the application has a packet, by the packets in flight.
   std::function<bool(double seconds, int64_t inflight)> offers{[](double, int64_t) { return true; }};
 };
@@ -48,7 +48,7 @@ class FlowOnChangingPath {
     }
   }
 
-  // What the link carried until then, in Mbit/s of UDP payload.
+  // Runs until then; returns the throughput of that time, in Mbit/s of UDP payload.
   double mbps_until(double seconds) {
     const int64_t before = sender_.delivered_bytes();
     const double began_s = seconds_now();
@@ -73,7 +73,7 @@ class FlowOnChangingPath {
   static Time time_of(double ms) { return Time{static_cast<int64_t>(1e6 * ms)}; }
   [[nodiscard]] double seconds_now() const { return 1e-3 * in_ms(now_); }
 
-  // Of what is due already the application has none.
+  // When the pacer releases the next packet. One that is due already waits for the application.
   [[nodiscard]] Time next_send() const {
     const Time send = sender_.next_send(now_).value_or(Time::max());
     return send > now_ ? send : Time::max();
@@ -95,8 +95,8 @@ class FlowOnChangingPath {
     link_free_at_ = std::max(link_free_at_, now_) + time_of(1e-3 * kPacketBits / path_.rate_mbps(s));
     departures_.push(link_free_at_);
     const Time delay = time_of(path_.delay_ms(s));
-    Time arrival = link_free_at_ + delay + time_of(path_.most_jitter_ms * random_.uniform());
-    if (path_.most_jitter_ms == 0) arrival = latest_arrival_ = std::max(arrival, latest_arrival_);
+    Time arrival = link_free_at_ + delay + time_of(path_.max_jitter_ms * random_.uniform());
+    if (path_.max_jitter_ms == 0) arrival = latest_arrival_ = std::max(arrival, latest_arrival_);
     acks_.emplace(arrival + delay, Arrived{seq, arrival});
   }
 

@@ -75,7 +75,8 @@ TEST_P(EveryController, MeetsASenderThatKeepsItsContract) {
                         /*seed=*/3};
   while (network.now() < std::chrono::seconds{25} && network.step()) {
   }
-  EXPECT_EQ(dynamic_cast<const DriverContract&>(network.controller()).breaches(), std::vector<std::string>{});
+  EXPECT_EQ(dynamic_cast<const DriverContract&>(network.controller()).violations(),
+            std::vector<std::string>{});
 }
 
 TEST_P(EveryController, NeedsNoTimesOfTheReceiver) {

@@ -10,7 +10,7 @@ namespace {
 class ReorderingPath : public testing::TestWithParam<const char*> {};
 
 TEST_P(ReorderingPath, CripplesNobodyForEver) {
-  FlowOnChangingPath flow{GetParam(), {.most_jitter_ms = 20}};
+  FlowOnChangingPath flow{GetParam(), {.max_jitter_ms = 20}};
   flow.run_until(10);
   EXPECT_GT(flow.mbps_until(30), 0.8 * 8) << flow.sender().lost_packets() << " packets lost";
 }
@@ -21,7 +21,7 @@ TEST(Bbr3OnReorderingPath, FillsItWithinItsFirstSeconds) {
                           {.rate_mbps = [](double) { return 30.0; },
                            .delay_ms = [](double) { return 40.0; },
                            .queue_packets = 400,
-                           .most_jitter_ms = 60}};
+                           .max_jitter_ms = 60}};
   EXPECT_GT(flow.mbps_until(5), 0.75 * 30);
 }
 

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "envs/twin/packet_sizes.hh"
 #include "envs/twin/simulate.hh"
 
 namespace ccgym {

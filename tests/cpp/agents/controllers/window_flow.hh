@@ -1,4 +1,4 @@
-// Drives a controller as the sender does, counting in packets, at times and round trips of the test's choice.
+// Drives a controller as the sender does, in units of packets, with the times and RTTs that the test chooses.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -55,10 +55,10 @@ class WindowFlow {
     send_while_open();
   }
 
-  // So many of the packets acknowledged next have come marked.
+  // The next `packets` ACKs each report a CE mark.
   void mark_next(int packets) { to_mark_ = packets; }
 
-  // The application leaves the window unused, or no longer does.
+  // What limits the flow, as the next ACKs report it.
   void limit_by(Limit limit) { limited_by_ = limit; }
 
   [[nodiscard]] std::vector<uint64_t> all_in_flight() const {

@@ -194,14 +194,15 @@ TEST(FeatureSets, AnUnknownNameListsTheKnownOnes) {
       std::invalid_argument);
 }
 
-struct Asked {
-  explicit Asked(PolicySpec spec) : policy(spec, {.packet_bytes = kBytes, .seed = 1}) {}
+// A policy without a network, which waits for the actions of the test.
+struct PolicyFlow {
+  explicit PolicyFlow(PolicySpec spec) : policy(spec, {.packet_bytes = kBytes, .seed = 1}) {}
   void ack(Time now) { report_ack(policy, now, ack_of(Time{}, now, 1000, now, 1000)); }
   PolicyController policy;
 };
 
 TEST(PolicyController, AsksOneStepAfterTheFirstAck) {
-  Asked flow{{}};
+  PolicyFlow flow{{}};
   flow.policy.on_sent(milliseconds{0}, {});
   flow.ack(milliseconds{42});
   ASSERT_EQ(flow.policy.next_timer(), Time{milliseconds{52}});
@@ -213,7 +214,7 @@ TEST(PolicyController, AsksOneStepAfterTheFirstAck) {
 
 // The window after an action, where the application does not use the present one.
 double window_after(ActionSet actions, float action) {
-  Asked flow{{.actions = actions}};
+  PolicyFlow flow{{.actions = actions}};
   flow.policy.on_sent(milliseconds{0}, {});
   OneAck unused = ack_of(Time{}, milliseconds{42}, 1000, milliseconds{42}, 1000);
   unused.limited_by = Limit::application;
@@ -236,7 +237,7 @@ TEST(PolicyController, AWindowGivenInPacketsIsTakenWhateverTheApplicationUses) {
 }
 
 TEST(PolicyController, AStepWithoutAcksLastsUntilOneComesOrASecond) {
-  Asked flow{{}};
+  PolicyFlow flow{{}};
   flow.ack(milliseconds{10});
   flow.policy.on_timer(milliseconds{20}, {});
   flow.policy.act(2);
@@ -246,7 +247,7 @@ TEST(PolicyController, AStepWithoutAcksLastsUntilOneComesOrASecond) {
 }
 
 TEST(PolicyController, IndigoActionsHalveStepAndDoubleWithinTheLimits) {
-  Asked flow{{.actions = ActionSet::indigo, .initial_cwnd_packets = 40}};
+  PolicyFlow flow{{.actions = ActionSet::indigo, .initial_cwnd_packets = 40}};
   const std::array<std::pair<float, double>, 6> steps{{{4, 80}, {3, 90}, {2, 90}, {1, 80}, {0, 40}, {0, 20}}};
   for (const auto& [action, cwnd_packets] : steps) {
     flow.policy.act(action);
@@ -258,7 +259,7 @@ TEST(PolicyController, IndigoActionsHalveStepAndDoubleWithinTheLimits) {
 }
 
 TEST(PolicyController, LogWindowMultipliesByAtMostE) {
-  Asked flow{{.actions = ActionSet::log_window}};
+  PolicyFlow flow{{.actions = ActionSet::log_window}};
   flow.policy.act(0.5);
   EXPECT_DOUBLE_EQ(flow.policy.cwnd_packets(), 10 * std::exp(0.5));
   flow.policy.act(-7);
@@ -268,10 +269,10 @@ TEST(PolicyController, LogWindowMultipliesByAtMostE) {
 // What was credited to an action that a companion or a limit threw away would be noise.
 TEST(PolicyController, ThePreviousActionIsTheOneThatWasCarriedOut) {
   constexpr std::size_t kPreviousAction = 19;
-  Asked flow{{.feature_set = FeatureSet::scale_free,
-              .actions = ActionSet::log_window,
-              .initial_cwnd_packets = 10,
-              .max_cwnd_packets = 12}};
+  PolicyFlow flow{{.feature_set = FeatureSet::scale_free,
+                   .actions = ActionSet::log_window,
+                   .initial_cwnd_packets = 10,
+                   .max_cwnd_packets = 12}};
   flow.ack(milliseconds{50});
   flow.policy.act(1);
   flow.policy.on_timer(milliseconds{60}, {});
@@ -282,7 +283,7 @@ TEST(PolicyController, ThePreviousActionIsTheOneThatWasCarriedOut) {
 }
 
 TEST(PolicyController, AWindowIsWhatTheActionSaysAndLeavesUnpaced) {
-  Asked flow{{.actions = ActionSet::window, .min_cwnd_packets = 1}};
+  PolicyFlow flow{{.actions = ActionSet::window, .min_cwnd_packets = 1}};
   flow.ack(milliseconds{50});
   flow.policy.act(37.5);
   EXPECT_EQ(flow.policy.limits().cwnd_bytes, 38 * kBytes);
@@ -292,7 +293,7 @@ TEST(PolicyController, AWindowIsWhatTheActionSaysAndLeavesUnpaced) {
 }
 
 TEST(PolicyController, AWindowAndARateAreWhatTheActionSays) {
-  Asked flow{{.actions = ActionSet::window_and_rate}};
+  PolicyFlow flow{{.actions = ActionSet::window_and_rate}};
   EXPECT_FALSE(flow.policy.limits().pacing_rate.has_value());  // before the first action
   flow.ack(milliseconds{50});
   flow.policy.act({20, 3.5});
@@ -309,7 +310,7 @@ TEST(PolicyController, OnlyLogWindowHasACompanion) {
 
 TEST(PolicyController, RefusesAnActionThatIsNone) {
   const auto acts = [](ActionSet actions, float action) {
-    Asked flow{{.actions = actions}};
+    PolicyFlow flow{{.actions = actions}};
     flow.policy.act(action);
   };
   EXPECT_THROW(acts(ActionSet::indigo, -1), std::invalid_argument);
@@ -320,7 +321,7 @@ TEST(PolicyController, RefusesAnActionThatIsNone) {
 
 // 10 packets of 1000 bytes in 50 ms are 1.6 Mbit/s; a queue does not slow the window's way out.
 TEST(PolicyController, AWindowLeavesWithinTwoThirdsOfTheLeastRoundTrip) {
-  Asked flow{{.actions = ActionSet::log_window}};
+  PolicyFlow flow{{.actions = ActionSet::log_window}};
   EXPECT_FALSE(flow.policy.limits().pacing_rate.has_value());  // before the first round trip
   flow.ack(milliseconds{50});
   EXPECT_DOUBLE_EQ(flow.policy.limits().pacing_rate->mbps(), 1.5 * 1.6);
@@ -330,7 +331,7 @@ TEST(PolicyController, AWindowLeavesWithinTwoThirdsOfTheLeastRoundTrip) {
 
 // 10 packets of 1000 bytes in 50 ms are 1.6 Mbit/s.
 TEST(PolicyController, RateActionsScaleThePacingRateByAurorasAlpha) {
-  Asked flow{{.actions = ActionSet::rate}};
+  PolicyFlow flow{{.actions = ActionSet::rate}};
   EXPECT_FALSE(flow.policy.limits().pacing_rate.has_value());  // before the first round trip
   flow.ack(milliseconds{50});
   EXPECT_DOUBLE_EQ(flow.policy.limits().pacing_rate->mbps(), 1.6);
@@ -343,7 +344,7 @@ TEST(PolicyController, RateActionsScaleThePacingRateByAurorasAlpha) {
 }
 
 TEST(PolicyController, ARateStaysWhenTheRoundTripTurnsOutShorter) {
-  Asked flow{{.actions = ActionSet::rate}};
+  PolicyFlow flow{{.actions = ActionSet::rate}};
   flow.ack(milliseconds{50});
   flow.ack(milliseconds{40});
   EXPECT_DOUBLE_EQ(flow.policy.limits().pacing_rate->mbps(), 1.6);
@@ -351,13 +352,13 @@ TEST(PolicyController, ARateStaysWhenTheRoundTripTurnsOutShorter) {
 }
 
 TEST(PolicyController, APacingFlowStopsTwoRoundTripsAfterTheLastAck) {
-  Asked flow{{.actions = ActionSet::rate}};
+  PolicyFlow flow{{.actions = ActionSet::rate}};
   flow.ack(milliseconds{100});  // the least is 50 ms: the queue doubles what the rate puts in flight
   EXPECT_EQ(flow.policy.limits().cwnd_bytes, (2 * 2 * 10 + 1) * kBytes);
 }
 
 TEST(PolicyController, AFractionOfAPacketAdmitsAWholeOne) {
-  Asked flow{{.initial_cwnd_packets = 2.25}};
+  PolicyFlow flow{{.initial_cwnd_packets = 2.25}};
   EXPECT_EQ(flow.policy.limits().cwnd_bytes, 3 * kBytes);
 }
 

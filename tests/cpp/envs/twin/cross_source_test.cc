@@ -51,8 +51,8 @@ TEST(CrossSource, EveryKindHasItsMeanRate) {
   };
   EXPECT_NEAR(count(CrossTrafficKind::constant), 1e6, 1);
   EXPECT_NEAR(count(CrossTrafficKind::poisson), 1e6, 5e3);  // five deviations
-  // On a quarter of the time: 2500 spells, whose share of it deviates by some 2.5 %; a spell begins with a
-  // datagram, which is half of one more than its length asks for.
+  // On for a quarter of the time: 2500 on-periods, whose share of the time has a standard deviation of 2.5 %.
+  // Each begins with a datagram, so that it has half a datagram more than its length times the rate.
   EXPECT_NEAR(count(CrossTrafficKind::onoff), 0.25e6, 0.02e6);
 }
 

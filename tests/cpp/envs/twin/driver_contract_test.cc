@@ -123,7 +123,7 @@ class TwinContract : public testing::TestWithParam<Named> {
   }
   void SetUp() override { begin(); }
   static void begin() {
-    conduct = std::make_shared<Conduct>();
+    contract_log = std::make_shared<ContractLog>();
     controllers_made = 0;
   }
   using Calls = std::map<std::string, int>;
@@ -132,26 +132,26 @@ class TwinContract : public testing::TestWithParam<Named> {
     begin();
     run();
     expect_none(1);
-    EXPECT_GT(conduct->calls().at("acknowledged"), 100);
-    return conduct->calls();
+    EXPECT_GT(contract_log->calls().at("acknowledged"), 100);
+    return contract_log->calls();
   }
   // Of at least so many controllers.
   static void expect_none(int controllers) {
     EXPECT_GE(controllers_made, controllers);
-    EXPECT_EQ(conduct->breaches(), std::vector<std::string>{});
+    EXPECT_EQ(contract_log->violations(), std::vector<std::string>{});
   }
 
   [[nodiscard]] static const PathSpec& path() { return GetParam().path; }
 
   // Of all controllers called "contract:SCHEME", in this test; static, as what makes them has no other place.
-  inline static std::shared_ptr<Conduct> conduct{};
+  inline static std::shared_ptr<ContractLog> contract_log{};
   inline static int controllers_made{0};
 
  private:
   static std::unique_ptr<CongestionController> make_with_contract(std::string_view scheme,
                                                                   const ControllerConfig& config) {
     ++controllers_made;
-    return std::make_unique<DriverContract>(make_controller(scheme, config), conduct);
+    return std::make_unique<DriverContract>(make_controller(scheme, config), contract_log);
   }
 };
 
@@ -162,7 +162,7 @@ TEST_P(TwinContract, KeptToEveryFlowOfASharedPath) {
     const std::vector<FlowRecord> records = simulate(shared, "", 6, /*seed=*/1);
     EXPECT_GT(records.front().delivered_packets, 100) << scheme;
   }
-  for (const std::string& call : GetParam().calls) EXPECT_TRUE(conduct->calls().contains(call)) << call;
+  for (const std::string& call : GetParam().calls) EXPECT_TRUE(contract_log->calls().contains(call)) << call;
   expect_none(16);
 }
 
@@ -194,14 +194,14 @@ TEST_P(TwinContract, KeptToTheSchemesBesideLearners) {
 
 // As GymPath runs them, with the contract between the twin and each learner.
 struct Learners {
-  Learners(PathSpec spec, std::size_t count, const std::shared_ptr<Conduct>& conduct)
+  Learners(PathSpec spec, std::size_t count, const std::shared_ptr<ContractLog>& contract_log)
       : path(std::move(spec)) {
     for (std::size_t i = 0; i < count; ++i) {
       const FlowSpec flow{.traffic = kinds_of_traffic()[2 * i]};
       auto learner = std::make_unique<Learner>(PolicySpec{}, controller_config(flow, 3, i),
                                                count > 1 ? PolicySpec{}.step : Time{});
       learners.push_back(learner.get());
-      controllers.push_back(std::make_unique<DriverContract>(std::move(learner), conduct));
+      controllers.push_back(std::make_unique<DriverContract>(std::move(learner), contract_log));
       slots.push_back(slot_of<CongestionController>(flow, *controllers.back(), flow_seed(3, i)));
     }
   }
@@ -230,7 +230,7 @@ struct Learners {
 
 TEST_P(TwinContract, KeptToLearners) {
   for (const std::size_t count : {1U, 2U}) {
-    Learners learners{path(), count, conduct};
+    Learners learners{path(), count, contract_log};
     learners.run(300);
     EXPECT_GT(learners.acts, 100) << count;
   }
@@ -254,7 +254,7 @@ TEST_P(TwinContract, KeptThroughTheRecorders) {
 // To a scheme without a timer, as its own are not among the calls.
 TEST_P(TwinContract, KeptByWhatRepeatsTheCallsOfARun) {
   const AckStream stream{path(), "contract:cubic", 6, /*seed=*/4};
-  const Calls told = conduct->calls();
+  const Calls told = contract_log->calls();
   EXPECT_EQ(calls_in([&] { stream.replay("contract:cubic"); }), told);
 }
 
@@ -262,14 +262,14 @@ INSTANTIATE_TEST_SUITE_P(Paths, TwinContract, testing::ValuesIn(paths()),
                          [](const auto& path) { return path.param.name; });
 
 TEST(TimedPolicy, PassesOnWhatASenderThatKeepsItsContractTells) {
-  const auto told = std::make_shared<Conduct>();
+  const auto told = std::make_shared<ContractLog>();
   auto scheme = std::make_unique<DriverContract>(
       make_controller("sprout", {.packet_bytes = RandomNetwork::kPacketBytes}), told);
   RandomNetwork network{std::make_unique<TimedPolicy>(std::move(scheme)), /*seed=*/3};
   while (network.now() < std::chrono::seconds{8} && network.step()) {
   }
   EXPECT_TRUE(told->calls().contains("timer"));
-  EXPECT_EQ(told->breaches(), std::vector<std::string>{});
+  EXPECT_EQ(told->violations(), std::vector<std::string>{});
 }
 
 }  // namespace

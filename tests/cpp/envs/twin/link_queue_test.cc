@@ -6,10 +6,12 @@
 #include <numeric>
 #include <vector>
 
+#include "envs/twin/packet_sizes.hh"
+
 namespace ccgym {
 namespace {
 
-constexpr int32_t kFull = 1504;
+constexpr int32_t kFull = kOpportunityBytes;
 
 class QueueRig {
  public:
@@ -87,7 +89,7 @@ TEST(LinkQueue, CoDelDeliversTheHeadAndDropsThoseBehindIt) {
   EXPECT_EQ(rig.left.at(105), 106U);
 }
 
-TEST(LinkQueue, CoDelMarksThoseItWouldDropWhereTheirFlowsSpeakEcn) {
+TEST(LinkQueue, CoDelMarksThoseItWouldDropWhereTheirFlowsUseEcn) {
   const QueueSpec spec{
       .kind = "codel", .packets = 500, .parameters = {{"target_ms", 5}, {"interval_ms", 100}, {"ecn", 1}}};
   QueueRig rig{spec};
@@ -98,7 +100,7 @@ TEST(LinkQueue, CoDelMarksThoseItWouldDropWhereTheirFlowsSpeakEcn) {
   EXPECT_EQ(rig.dropped, (std::vector<uint64_t>{205, 276, 334}));  // the second on
 }
 
-// 5 % too much comes, whatever happens to it.
+// Overload of 5 %, by packets that can be marked.
 QueueRig slightly_overload_pie(double ecn) {
   QueueRig rig{{.kind = "pie",
                 .packets = 1000,
@@ -159,7 +161,7 @@ TEST(LinkQueue, PieDropsTheSameForTheSameSeed) {
 TEST(LinkQueue, StepMarksWhatFindsMoreThanItsThreshold) {
   QueueRig rig{{.kind = "step", .packets = 30, .parameters = {{"threshold_packets", 20}}}};
   rig.arrive(25, 0, kFull, /*ect=*/true);  // the 22nd finds 21
-  rig.arrive(2, 0);                        // do not speak ECN
+  rig.arrive(2, 0);                        // do not use ECN
   rig.arrive(10, 0, kFull, /*ect=*/true);  // five find room
   for (int64_t ms = 1; ms <= 30; ++ms) rig.leave(ms);
   EXPECT_EQ(rig.marked, (std::vector<uint64_t>{21, 22, 23, 24, 27, 28, 29, 30, 31}));
