@@ -13,7 +13,6 @@ namespace ccgym::tunnel {
 
 namespace {
 
-constexpr std::size_t kUdpHeaderBytes = 8;
 constexpr Time kTryInterval = std::chrono::milliseconds{500};
 constexpr int kTries = 10;
 
@@ -88,7 +87,7 @@ std::optional<bool> call(const FileDescriptor& socket, const Origin& server, Sto
 std::size_t outer_header_bytes(const Origin& peer) {
   const auto& ipv6 = reinterpret_cast<const sockaddr_in6&>(peer.peer);
   const bool over_ipv6 = peer.peer.ss_family == AF_INET6 && !IN6_IS_ADDR_V4MAPPED(&ipv6.sin6_addr);
-  return kUdpHeaderBytes + (over_ipv6 ? 40 : 20);
+  return static_cast<std::size_t>(udp_ip_header_bytes(over_ipv6));
 }
 
 int inner_mtu(int outer_mtu, std::size_t outer_headers) {

@@ -66,9 +66,7 @@ Pump::Ready Pump::wait() {
                                pollfd{socket_, static_cast<short>(blocked ? POLLIN | POLLOUT : POLLIN), 0},
                                pollfd{stop_.descriptor(), POLLIN, 0}, pollfd{command_, POLLIN, 0}};
   const bool busy = !blocked && device_.holds_packets();
-  const Time left = busy ? Time::zero() : std::max(next_event() - now_, Time::zero());
-  const auto seconds = std::chrono::floor<std::chrono::seconds>(left);
-  const timespec timeout{seconds.count(), (left - seconds).count()};
+  const timespec timeout = to_timespec(busy ? Time::zero() : next_event() - now_);
   const int count = ppoll(polled.data(), polled.size(), &timeout, nullptr);
   if (count < 0 && errno != EINTR) check_system_call("ppoll", count);
   if (count <= 0) return {.device = busy};
@@ -105,8 +103,8 @@ void Pump::receive_waiting() {
   now_ = monotonic_now();
   if (incoming_.refused()) {
     refused_ = true;
-    count = incoming_.receive(
-        socket_);  // the error is returned before datagrams that arrived earlier, such as a bye
+    // The kernel returns the error before datagrams that arrived earlier, such as a bye.
+    count = incoming_.receive(socket_);
   }
   newest_.reset();
   for (std::size_t i = 0; i < count; ++i) take(i);

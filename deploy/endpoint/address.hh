@@ -10,6 +10,9 @@
 
 namespace ccgym {
 
+// Bytes of the UDP and IP headers of a datagram: 28, or 48 over IPv6.
+constexpr int udp_ip_header_bytes(bool ipv6) { return 8 + (ipv6 ? 40 : 20); }
+
 class Address {
  public:
   // `host` is a numeric IPv4 or IPv6 address or "localhost", because a static program has no resolver. An

@@ -23,8 +23,8 @@ namespace ccgym {
 inline constexpr std::size_t kMaxTrainDatagrams = 64;  // sent in a train: UDP_MAX_SEGMENTS before Linux 6.9
 inline constexpr std::size_t kMaxTrainBytes = 65'507;  // the longest UDP datagram over IPv4
 inline constexpr std::size_t kReceivedTrains = 16;     // in one system call
-inline constexpr std::size_t kUsualDatagrams =
-    kReceivedTrains * kMaxTrainDatagrams;  // received at once, usually
+// The usual maximum of datagrams received in one system call.
+inline constexpr std::size_t kUsualDatagrams = kReceivedTrains * kMaxTrainDatagrams;
 
 // Memory for the control messages of a train: its timestamp, its destination address, the size of its
 // datagrams and their traffic class.

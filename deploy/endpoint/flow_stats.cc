@@ -7,15 +7,12 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "deploy/endpoint/address.hh"
 #include "deploy/endpoint/errors.hh"
 
 namespace ccgym {
 
 namespace {
-
-constexpr int64_t kUdpHeaderBytes = 8;
-constexpr int64_t kIpv4HeaderBytes = 20;
-constexpr int64_t kIpv6HeaderBytes = 40;
 
 nlohmann::ordered_json quantiles(const DurationHistogram& times,
                                  std::chrono::duration<double, std::nano> unit) {
@@ -31,8 +28,7 @@ std::vector<double> in_ms_of(const std::vector<Time>& times) {
 }
 
 double throughput_mbps(const FlowSummary& summary, int64_t packets) {
-  const int64_t ip_bytes =
-      kDataBytes + kUdpHeaderBytes + (summary.ipv6 ? kIpv6HeaderBytes : kIpv4HeaderBytes);
+  const int64_t ip_bytes = int64_t{kDataBytes} + udp_ip_header_bytes(summary.ipv6);
   return static_cast<double>(8 * packets * ip_bytes) / 1e6 / summary.seconds;
 }
 

@@ -33,13 +33,13 @@ short events_of(Interest interest) {
   return static_cast<short>((interest.readable ? POLLIN : 0) | (interest.writable ? POLLOUT : 0));
 }
 
-timespec time_left(Time deadline) {
-  const Time left = std::max(deadline - monotonic_now(), Time::zero());
+}  // namespace
+
+timespec to_timespec(Time duration) {
+  const Time left = std::max(duration, Time::zero());
   const auto seconds = std::chrono::floor<std::chrono::seconds>(left);
   return {seconds.count(), (left - seconds).count()};
 }
-
-}  // namespace
 
 StopSignals::StopSignals() : signals_(open_signals()) {
   // With the default timer slack a sleep may end 50 us late, while a packet takes 12 us at 1 Gbit/s.
@@ -55,7 +55,7 @@ Readiness wait_for(int socket, Interest interest, StopSignals& stop, std::option
                    int other) {
   std::array polled{pollfd{socket, events_of(interest), 0}, pollfd{stop.descriptor(), POLLIN, 0},
                     pollfd{other, POLLIN, 0}};
-  const timespec left = time_left(deadline.value_or(Time::zero()));
+  const timespec left = to_timespec(deadline.value_or(Time::zero()) - monotonic_now());
   const int count = ppoll(polled.data(), polled.size(), deadline ? &left : nullptr, nullptr);
   if (count < 0 && errno != EINTR) check_system_call("ppoll", count);
   if (count <= 0) return {};

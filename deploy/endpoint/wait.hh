@@ -1,6 +1,7 @@
 // Sleeps until the socket is ready, a deadline passes or a signal arrives.
 #pragma once
 
+#include <ctime>
 #include <optional>
 
 #include "deploy/endpoint/file_descriptor.hh"
@@ -34,6 +35,9 @@ struct Readiness {
 };
 
 inline constexpr int kNoDescriptor = -1;  // ignored by poll
+
+// A time-out of ppoll; 0 if `duration` is negative.
+timespec to_timespec(Time duration);
 
 // Sleeps until the socket is ready as `interest` says, a stop signal arrives, `other` has something to read,
 // or `deadline` (steady clock; nullopt: none) is reached, with the resolution of ppoll, one nanosecond.
