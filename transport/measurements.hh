@@ -9,9 +9,9 @@
 namespace ccgym {
 
 struct RttStats {
-  Time latest{};
-  Time smoothed{};
-  Time min{};
+  Time latest{};    // of the newest ACK
+  Time smoothed{};  // RFC 9002, section 5.3
+  Time min{};       // min RTT of the whole flow
 };
 
 // A delivery-rate sample (draft-cheng-iccrg-delivery-rate-estimation-02), taken from the packet of an ACK

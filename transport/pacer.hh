@@ -40,8 +40,8 @@ class Pacer {
   }
 
  private:
-  static constexpr Time kMaxCredit =
-      std::chrono::milliseconds{1};         // so much a late driver may catch up in a burst
+  // So much a driver that wakes up late may catch up in a burst.
+  static constexpr Time kMaxCredit = std::chrono::milliseconds{1};
   static constexpr double kMaxGapNs = 1e9;  // at a rate near zero one packet per second still leaves
 
   void wait(double gap_ns) {

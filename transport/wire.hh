@@ -51,9 +51,9 @@ struct Ack {
   uint64_t flow{};
   uint64_t seq{};
   Time received_at{};  // receiver's clock: only differences are meaningful
-  uint64_t
-      received_packets{};  // of this flow so far, without duplicates: distinguishes lost data from lost ACKs
-  uint16_t ce_count{};     // CE-marked packets of these, modulo 2^16
+  // Of this flow so far, without duplicates: tells lost data from lost ACKs.
+  uint64_t received_packets{};
+  uint16_t ce_count{};  // CE-marked packets of these, modulo 2^16
 };
 struct Bye {
   uint64_t flow{};

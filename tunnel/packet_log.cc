@@ -15,8 +15,8 @@ namespace ccgym::tunnel {
 namespace {
 
 constexpr std::size_t kFlushBytes = 256 << 10;
-constexpr std::size_t kMaxPendingBytes = 256
-                                         << 20;  // a disk that stands still for half a minute at line rate
+// The lines of half a minute at line rate, during which the disk may not take any.
+constexpr std::size_t kMaxPendingBytes = 256 << 20;
 
 }  // namespace
 

@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::size_t kMinReads = 2;  // reads one packet and shows that there is no other
 constexpr std::size_t kMaxReads = 32;
+
 // RWF_NOWAIT, because io_uring waits for a device even if it is O_NONBLOCK.
 void prepare_read(io_uring& ring, int tun, std::span<std::byte> slot, std::size_t index) {
   io_uring_sqe* const entry = io_uring_get_sqe(&ring);

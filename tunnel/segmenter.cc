@@ -26,8 +26,8 @@ void Segmenter::complete_checksum(const FrameHeader& header) {
   if (field + sizeof(uint16_t) > frame_bytes_ || header.csum_start > frame_bytes_) return;
   const auto covered = std::span{frame_}.first(frame_bytes_).subspan(header.csum_start);
   const uint16_t sum = checksum(covered);
-  const uint16_t written =
-      sum == 0 ? UINT16_MAX : sum;  // in UDP, 0 means that there is no checksum (RFC 768)
+  // In UDP, 0 means that there is no checksum (RFC 768).
+  const uint16_t written = sum == 0 ? UINT16_MAX : sum;
   std::memcpy(&frame_[field], &written, sizeof written);
 }
 

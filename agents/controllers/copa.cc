@@ -96,7 +96,7 @@ inline void Copa::update_mode(Time now, Time smoothed_rtt) {
 void Copa::end_window(Time now, const AckEvent& ack) {
   if (!state_.slow_start && ack.limited_by != Limit::application) update_velocity();
   state_.net_increases = 0;
-  if (now > loss_rate_start_.time + kHeavyLossRtts * ack.rtt.latest) answer_heavy_losses(now, ack);
+  if (now > loss_rate_start_.time + kHeavyLossRtts * ack.rtt.latest) respond_to_heavy_losses(now, ack);
   if (state_.competitive) update_delta(now);
   state_.lost_in_window = false;
   state_.window_began = now;
@@ -112,7 +112,7 @@ void Copa::update_velocity() {
 
 // If the buffer is too small for a measurable queueing delay, only losses show that the window is too large.
 // This rule then ends slow start, and stops the growth of the velocity; no other rule does.
-void Copa::answer_heavy_losses(Time now, const AckEvent& ack) {
+void Copa::respond_to_heavy_losses(Time now, const AckEvent& ack) {
   const auto lost_bytes = static_cast<double>(ack.declared_lost_bytes - loss_rate_start_.lost_bytes);
   const double all_bytes =
       lost_bytes + static_cast<double>(ack.delivered_bytes - loss_rate_start_.delivered_bytes);

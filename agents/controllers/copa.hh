@@ -67,7 +67,7 @@ class Copa final : public CongestionController {
   void update_mode(Time now, Time smoothed_rtt);
   void end_window(Time now, const AckEvent& ack);
   void update_velocity();
-  void answer_heavy_losses(Time now, const AckEvent& ack);
+  void respond_to_heavy_losses(Time now, const AckEvent& ack);
   void update_delta(Time now);
   void update_cwnd();
   void update_limits();

@@ -27,7 +27,7 @@ Cubic::Cubic(int64_t packet_bytes)
       recovery_{packet_bytes} {}
 
 void Cubic::on_ack(Time now, const AckEvent& ack) {
-  if (!ack.lost.empty() || ack.ce_packets > 0) answer_congestion(ack);
+  if (!ack.lost.empty() || ack.ce_packets > 0) respond_to_congestion(ack);
   if (ack.acked.empty()) return;
   if (!recovery_.is_older(ack.newest().seq)) before_timeout_.reset();
   if (recovery_.active()) state_.cwnd_packets = in_packets(recovery_.on_ack(ack));
@@ -61,7 +61,7 @@ void Cubic::shift_epoch(Time time) {
   if (state_.epoch) state_.epoch->began += time;
 }
 
-void Cubic::answer_congestion(const AckEvent& ack) {
+void Cubic::respond_to_congestion(const AckEvent& ack) {
   if (!recovery_.begins_with(ack)) return recovery_.count(ack);
   before_losses_ = state_;
   reduce(in_packets(inflight_before(ack)));

@@ -43,7 +43,7 @@ class Cubic final : public CongestionController {
     std::optional<Epoch> epoch{};
   };
 
-  void answer_congestion(const AckEvent& ack);
+  void respond_to_congestion(const AckEvent& ack);
   void grow(Time now, const AckEvent& ack);
   void shift_epoch(Time time);
   void avoid_congestion(Time now, const RttStats& rtt);

@@ -29,7 +29,7 @@ void Ledbat::on_sent(Time /*now*/, const SentPacket& packet) { sent_inflight_byt
 
 // The callees are inline, because the calls would take as much processor time as the rest of an ACK.
 void Ledbat::on_ack(Time now, const AckEvent& ack) {
-  if (!ack.lost.empty()) answer_losses(ack);
+  if (!ack.lost.empty()) respond_to_losses(ack);
   for (const AckedPacket& packet : ack.acked) on_packet_acked(now, packet);
   if (!recovery_.active() || ack.acked.empty()) return;
   cwnd_packets_ = static_cast<double>(recovery_.on_ack(ack)) / static_cast<double>(packet_bytes_);
@@ -45,7 +45,7 @@ inline void Ledbat::on_packet_acked(Time now, const AckedPacket& packet) {
 // Section 2.4.1, once per round trip: cwnd = min(cwnd, max(cwnd / 2, MIN_CWND)). The half is that of the
 // bytes in flight (RFC 5681, eq. 4), which may be more than twice cwnd, after a long delay has reduced cwnd
 // faster than ACKs reduce the bytes in flight.
-void Ledbat::answer_losses(const AckEvent& ack) {
+void Ledbat::respond_to_losses(const AckEvent& ack) {
   if (!recovery_.begins_with(ack)) return;
   slow_start_ = false;
   const auto least_bytes = static_cast<int64_t>(kMinWindowPackets) * packet_bytes_;

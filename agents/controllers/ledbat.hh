@@ -26,7 +26,7 @@ class Ledbat final : public CongestionController {
   static constexpr std::size_t kBaseHistory = 10;   // minutes; section 2.4.2: BASE_HISTORY
   static constexpr std::size_t kCurrentFilter = 4;  // samples; CURRENT_FILTER
 
-  void answer_losses(const AckEvent& ack);
+  void respond_to_losses(const AckEvent& ack);
   void on_packet_acked(Time now, const AckedPacket& packet);
   void update_base_delay(Time now, Time delay);
   void update_current_delay(Time delay);

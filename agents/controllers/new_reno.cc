@@ -22,14 +22,14 @@ NewReno::NewReno(int64_t packet_bytes)
       recovery_{packet_bytes} {}
 
 void NewReno::on_ack(Time /*now*/, const AckEvent& ack) {
-  if (!ack.lost.empty() || ack.ce_packets > 0) answer_congestion(ack);
+  if (!ack.lost.empty() || ack.ce_packets > 0) respond_to_congestion(ack);
   if (ack.acked.empty()) return;
   if (!recovery_.is_older(ack.newest().seq)) before_timeout_.reset();
   if (recovery_.active()) state_.cwnd_bytes = recovery_.on_ack(ack);
   if (!recovery_.active() && ack.limited_by != Limit::application) grow(ack.acked_bytes());
 }
 
-void NewReno::answer_congestion(const AckEvent& ack) {
+void NewReno::respond_to_congestion(const AckEvent& ack) {
   if (!recovery_.begins_with(ack)) return recovery_.count(ack);
   before_losses_ = state_;
   if (ack.lost.empty()) {

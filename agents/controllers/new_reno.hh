@@ -35,7 +35,7 @@ class NewReno final : public CongestionController {
     int64_t acked_in_window_bytes{0};  // RFC 3465: bytes_acked; each cwnd of them adds a packet to cwnd
   };
 
-  void answer_congestion(const AckEvent& ack);
+  void respond_to_congestion(const AckEvent& ack);
   void grow(int64_t acked_bytes);
   void reduce(int64_t window_bytes);
 

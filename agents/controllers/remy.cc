@@ -34,11 +34,11 @@ void Remy::remember(const AckedPacket& packet, Time received_at, const RttStats&
   if (last_) {
     const double send_ms = in_ms(packet.sent_at - last_->sent_at);
     const double received_ms = in_ms(received_at - last_->received_at);
-    memory_[0] += kAlpha * (send_ms - memory_[0]);
-    memory_[1] += kAlpha * (received_ms - memory_[1]);
-    memory_[3] += kSlowAlpha * (received_ms - memory_[3]);
+    blend(remy_signal::kSendEwmaMs, kAlpha, send_ms);
+    blend(remy_signal::kRecEwmaMs, kAlpha, received_ms);
+    blend(remy_signal::kSlowRecEwmaMs, kSlowAlpha, received_ms);
   }
-  if (rtt.min > Time{}) memory_[2] = in_ms(rtt.latest) / in_ms(rtt.min);
+  if (rtt.min > Time{}) memory_[remy_signal::kRttRatio] = in_ms(rtt.latest) / in_ms(rtt.min);
   last_ = {packet.sent_at, received_at};
 }
 

@@ -28,6 +28,9 @@ class Remy final : public CongestionController {
   };
 
   void remember(const AckedPacket& packet, Time received_at, const RttStats& rtt);
+  void blend(std::size_t signal, double alpha, double sample_ms) {
+    memory_[signal] += alpha * (sample_ms - memory_[signal]);
+  }
   void act();
   void restart();
 

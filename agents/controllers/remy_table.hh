@@ -16,13 +16,21 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <filesystem>
 #include <string_view>
 #include <vector>
 
 namespace ccgym {
 
-// send_ewma_ms, rec_ewma_ms, rtt_ratio, slow_rec_ewma_ms
+// The signals of the memory, in the order of RemyMemory.
+namespace remy_signal {
+inline constexpr std::size_t kSendEwmaMs = 0;     // between the departures of acknowledged packets
+inline constexpr std::size_t kRecEwmaMs = 1;      // between their arrivals at the receiver
+inline constexpr std::size_t kRttRatio = 2;       // latest RTT / min RTT
+inline constexpr std::size_t kSlowRecEwmaMs = 3;  // as kRecEwmaMs, over more packets
+}  // namespace remy_signal
+
 using RemyMemory = std::array<double, 4>;
 
 struct Whisker {
@@ -38,6 +46,7 @@ class RemyTable {
   // Throws std::invalid_argument for an empty table, and for a whisker with a number out of range.
   explicit RemyTable(std::vector<Whisker> whiskers);
 
+  // The rule for `memory`: the first whose box contains it, or else the one with the nearest box.
   [[nodiscard]] const Whisker& find(const RemyMemory& memory) const;
   [[nodiscard]] std::size_t size() const { return whiskers_.size(); }
 

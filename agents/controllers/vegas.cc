@@ -25,7 +25,7 @@ Vegas::Vegas(int64_t packet_bytes)
       recovery_{packet_bytes} {}
 
 void Vegas::on_ack(Time /*now*/, const AckEvent& ack) {
-  if (!ack.lost.empty()) answer_losses(ack);
+  if (!ack.lost.empty()) respond_to_losses(ack);
   if (ack.acked.empty()) return;
   timed_out_ = false;
   if (recovery_.active()) {
@@ -42,7 +42,7 @@ void Vegas::on_ack(Time /*now*/, const AckEvent& ack) {
     cwnd_bytes_ = std::min(cwnd_bytes_, before_bytes);  // RFC 9002, 7.8
 }
 
-void Vegas::answer_losses(const AckEvent& ack) {
+void Vegas::respond_to_losses(const AckEvent& ack) {
   if (!recovery_.begins_with(ack)) return;
   ssthresh_bytes_ = std::max(inflight_before(ack) / 2, kMinWindowPackets * packet_bytes_);
   cwnd_bytes_ = recovery_.begin(ack, ssthresh_bytes_);

@@ -27,7 +27,7 @@ class Vegas final : public CongestionController {
     int samples{0};
   };
 
-  void answer_losses(const AckEvent& ack);
+  void respond_to_losses(const AckEvent& ack);
   void end_round(const AckEvent& ack);
   void slow_start(const AckEvent& ack);
   void adjust(double in_queue_packets);

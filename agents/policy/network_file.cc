@@ -29,7 +29,8 @@ struct LayerPlan {
 
 bool has_memory(const LayerPlan& plan) { return plan.kind == "lstm" || plan.kind == "gru"; }
 
-void add_tensors(LayerPlan& plan, const std::string& suffix, std::vector<Tensor>& tensors) {
+// The tensors of a layer, under the names that PyTorch gives them.
+void add_tensors(LayerPlan& plan, std::vector<Tensor>& tensors) {
   auto& weights = plan.weights;
   if (plan.kind == "linear") {
     tensors.push_back({plan.name + ".weight", {plan.outputs, plan.inputs}, weights[0]});
@@ -39,10 +40,10 @@ void add_tensors(LayerPlan& plan, const std::string& suffix, std::vector<Tensor>
     tensors.push_back({plan.name + ".bias", {plan.inputs}, weights[1]});
   } else if (has_memory(plan)) {
     const std::size_t gates = (plan.kind == "lstm" ? 4 : 3) * plan.outputs;
-    tensors.push_back({plan.name + ".weight_ih" + suffix, {gates, plan.inputs}, weights[0]});
-    tensors.push_back({plan.name + ".weight_hh" + suffix, {gates, plan.outputs}, weights[1]});
-    tensors.push_back({plan.name + ".bias_ih" + suffix, {gates}, weights[2]});
-    tensors.push_back({plan.name + ".bias_hh" + suffix, {gates}, weights[3]});
+    tensors.push_back({plan.name + ".weight_ih_l0", {gates, plan.inputs}, weights[0]});
+    tensors.push_back({plan.name + ".weight_hh_l0", {gates, plan.outputs}, weights[1]});
+    tensors.push_back({plan.name + ".bias_ih_l0", {gates}, weights[2]});
+    tensors.push_back({plan.name + ".bias_hh_l0", {gates}, weights[3]});
   }
 }
 
@@ -70,7 +71,7 @@ class StackPlan {
 
   std::unique_ptr<PolicyNetwork> read(const Safetensors& file) {
     std::vector<Tensor> tensors;
-    for (LayerPlan& layer : layers_) add_tensors(layer, "_l0", tensors);
+    for (LayerPlan& layer : layers_) add_tensors(layer, tensors);
     read_tensors(file, tensors);
     std::vector<Layer> made;
     for (const LayerPlan& layer : layers_) made.push_back(make_layer(layer));

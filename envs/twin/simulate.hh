@@ -31,9 +31,9 @@ struct FlowRecord {
   int64_t sent_packets{};
   int64_t delivered_packets{};
   int64_t lost_packets{};
-  int64_t unrecorded_bytes{};  // of arrivals that are only counted, since too many had been dropped to record
-                               // them
-  int64_t marked_packets{};    // "congestion experienced", as reported by ACKs
+  // Of arrivals that are only counted, because too many had been dropped to record them all.
+  int64_t unrecorded_bytes{};
+  int64_t marked_packets{};  // "congestion experienced", as reported by ACKs
 };
 
 enum class Log { packets, totals };  // totals: arrivals, departures and metrics stay empty

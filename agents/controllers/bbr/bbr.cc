@@ -29,7 +29,7 @@ Bbr::Bbr(int64_t packet_bytes, uint64_t seed)
 }
 
 void Bbr::on_ack(Time now, const AckEvent& ack) {
-  if (!ack.lost.empty()) answer_losses(ack);
+  if (!ack.lost.empty()) respond_to_losses(ack);
   if (!ack.acked.empty()) update_model(now, ack);
 }
 
@@ -53,7 +53,7 @@ void Bbr::update_model(Time now, const AckEvent& ack) {
 
 // Section 4.2.3.4: cwnd shrinks by the lost packets, with packet conservation in the first round of an
 // episode.
-void Bbr::answer_losses(const AckEvent& ack) {
+void Bbr::respond_to_losses(const AckEvent& ack) {
   if (recovery_.episode.begins_with(ack.lost)) {
     if (!recovery_.active) rounds_.begin_at(ack.delivered_bytes - ack.acked_bytes());
     recovery_.episode.begin_or_extend(ack.next_seq, recovery_.active);

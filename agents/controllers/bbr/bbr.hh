@@ -44,7 +44,7 @@ class Bbr final : public CongestionController {
     int64_t prior_cwnd_bytes{0};
   };
 
-  void answer_losses(const AckEvent& ack);
+  void respond_to_losses(const AckEvent& ack);
   void begin_recovery();
   void undo_losses();
   void update_model(Time now, const AckEvent& ack);
@@ -78,15 +78,15 @@ class Bbr final : public CongestionController {
   Policer policer_{};
   FullPipe full_pipe_{};
   AckAggregation aggregation_{};
-  MinRttFilter min_rtt_{
-      std::chrono::seconds{10}};  // RTprop; RTpropFilterLen is both window and probe interval
+  // RTprop; RTpropFilterLen is both window and probe interval.
+  MinRttFilter min_rtt_{std::chrono::seconds{10}};
   std::optional<Time> probe_rtt_until_{};
   bool probe_rtt_round_done_{false};
   std::size_t phase_{0};  // index into the gain cycle
   Time phase_began_{};
   Recovery recovery_{};
-  std::optional<Recovery>
-      before_timeout_{};            // to restore if the time-out proves spurious; absent after an ACK
+  // To be restored if the time-out proves spurious; absent after an ACK.
+  std::optional<Recovery> before_timeout_{};
   bool restarts_from_idle_{false};  // until the first ACK after an idle period
   bool held_back_{false};           // as of the last ACK: ProbeRTT limits the flow
   Random random_;

@@ -36,7 +36,7 @@ void Bbr3::on_sent(Time /*now*/, const SentPacket& packet) {
 
 // Section 5.2.3: first the losses, then the model of the path, then the control parameters.
 void Bbr3::on_ack(Time now, const AckEvent& ack) {
-  if (!ack.lost.empty()) answer_losses(now, ack);
+  if (!ack.lost.empty()) respond_to_losses(now, ack);
   recovery_.episode.count(ack);
   if (!ack.acked.empty()) update_model(now, ack);
 }

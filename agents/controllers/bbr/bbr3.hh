@@ -70,7 +70,7 @@ class Bbr3 final : public CongestionController {
 
   // Losses: bbr3_losses.cc.
   void adapt_lower_bounds();
-  void answer_losses(Time now, const AckEvent& ack);
+  void respond_to_losses(Time now, const AckEvent& ack);
   void check_marks(Time now, const AckedPacket& newest, bool app_limited);
   void note_loss(const LostPacket& packet);
   void check_loss(Time now, const LostPacket& packet, int64_t lost_bytes);
@@ -154,8 +154,8 @@ class Bbr3 final : public CongestionController {
   int lost_ranges_in_round_{0};                  // discontiguous ranges of lost packets
   uint64_t lost_range_ends_at_seq_{UINT64_MAX};  // one past the packet that was declared lost last
   Recovery recovery_{};
-  std::optional<Recovery>
-      before_timeout_{};            // to restore if the time-out proves spurious; absent after an ACK
+  // To be restored if the time-out proves spurious; absent after an ACK.
+  std::optional<Recovery> before_timeout_{};
   bool restarts_from_idle_{false};  // until the first ACK after an idle period
   double prior_cwnd_bytes_{0};
   BeforeLoss before_loss_{};

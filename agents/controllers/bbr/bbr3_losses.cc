@@ -8,7 +8,7 @@
 namespace ccgym {
 
 // Section 5.6.4.4: an episode begins with the loss of a packet that left after the last episode began.
-void Bbr3::answer_losses(Time now, const AckEvent& ack) {
+void Bbr3::respond_to_losses(Time now, const AckEvent& ack) {
   const bool begins = recovery_.episode.begins_with(ack.lost);
   if (begins) save_before_loss();
   note_losses(now, ack.lost, ack.declared_lost_bytes);

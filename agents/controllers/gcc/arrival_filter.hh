@@ -19,7 +19,6 @@ class ArrivalFilter {
 
   // To be called for each packet. Returns an estimate if the packet begins a group, of the group that it
   // completes.
-
   std::optional<Estimate> add(Time sent_at, Time received_at);
 
   // Section 5.3: one step of the Kalman filter. `variation_ms` is d(i), the inter-group delay variation of

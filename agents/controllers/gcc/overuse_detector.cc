@@ -14,8 +14,8 @@ constexpr double kFall = 0.00018;                             // K_d
 constexpr double kMinThresholdMs = 6;
 constexpr double kMaxThresholdMs = 600;
 constexpr double kMaxExcessMs = 15;  // a spike further above the threshold does not adapt it
-constexpr double kMaxElapsedMs =
-    100;                        // WebRTC's value: a longer pause adapts the threshold no more than this
+// WebRTC's value: a longer pause adapts the threshold no more than this.
+constexpr double kMaxElapsedMs = 100;
 constexpr int kMaxGroups = 60;  // number of groups over which m(i) is accumulated
 
 }  // namespace

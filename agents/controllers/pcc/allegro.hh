@@ -62,8 +62,7 @@ class Allegro final : public RateLearner {
   double epsilon_{};  // relative offset of the trial rates from r
   int next_trial_{0};
   int known_trials_{0};  // whose results are known
-  int first_id_{
-      0};  // of this round of trials; ids only grow, so that late results of older rounds are ignored
+  int first_id_{0};  // of this round of trials: ids only grow, and late results of older rounds are ignored
   int next_id_{0};
   std::array<double, kTrials> directions_{};
   std::array<double, kTrials> utilities_{};

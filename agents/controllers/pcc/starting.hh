@@ -30,8 +30,8 @@ class StartingPhase {
   std::optional<double> learn(const MonitorInterval& result, double utility) {
     if (result.trial != kDoubling) return std::nullopt;
     --unanswered_;
-    if (result
-            .held_back) {  // as RFC 9002, section 7.8: a rate that is not used is no trial, and does not grow
+    // As RFC 9002, section 7.8: a rate that was not used is no trial, and does not grow.
+    if (result.held_back) {
       next_rate_mbps_ = std::min(next_rate_mbps_, kStep * result.rate_mbps);
       return std::nullopt;
     }

@@ -44,7 +44,7 @@ Scream::Scream(int64_t packet_bytes)
     : packet_bytes_{packet_bytes}, cwnd_bytes_{kMinWindowBytes}, limits_{limits_at(Time{})} {}
 
 void Scream::on_ack(Time now, const AckEvent& ack) {
-  if (!ack.lost.empty()) answer_losses(now, ack.lost);
+  if (!ack.lost.empty()) respond_to_losses(now, ack.lost);
   if (!ack.acked.empty()) take_delivery(now, ack);
   limits_ = limits_at(ack.rtt.smoothed);
 }
@@ -59,12 +59,12 @@ void Scream::take_delivery(Time now, const AckEvent& ack) {
 }
 
 void Scream::on_timeout(Time now, const Timeout& timeout) {
-  answer_losses(now, timeout.lost);
+  respond_to_losses(now, timeout.lost);
   limits_ = limits_at(timeout.rtt.smoothed);
 }
 
 // Section 4.1.2.1: reduces the window at most once per RTT.
-void Scream::answer_losses(Time now, std::span<const LostPacket> lost) {
+void Scream::respond_to_losses(Time now, std::span<const LostPacket> lost) {
   const bool is_new = std::ranges::any_of(
       lost, [this](const LostPacket& packet) { return packet.sent_at >= loss_answered_at_; });
   for (const LostPacket& packet : lost) newly_acked_bytes_ += packet.bytes;

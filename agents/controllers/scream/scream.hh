@@ -30,7 +30,7 @@ class Scream final : public CongestionController {
   static constexpr std::size_t kHistory = 20;  // qdelay_fraction_hist
 
   void take_delivery(Time now, const AckEvent& ack);
-  void answer_losses(Time now, std::span<const LostPacket> lost);
+  void respond_to_losses(Time now, std::span<const LostPacket> lost);
   void observe(Time now, const AckEvent& ack);
   void sample_qdelay(Time now);
   void update_trend(Time now);

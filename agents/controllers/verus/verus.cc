@@ -14,10 +14,9 @@ using std::chrono::milliseconds;
 
 constexpr Time kEpoch = milliseconds{5};                   // section 5.1
 constexpr Time kInterpolationPeriod = milliseconds{1000};  // section 5.1
-constexpr double kEpochMs = 5;
-constexpr double kDelta1Ms = 1;        // section 5.2
-constexpr double kDelta2Ms = 2;        // section 5.2
-constexpr double kMaxWeight = 0.8;     // alpha of eq. 2
+constexpr double kDelta1Ms = 1;                            // section 5.2
+constexpr double kDelta2Ms = 2;                            // section 5.2
+constexpr double kMaxWeight = 0.8;                         // alpha of eq. 2
 constexpr double kSlowStartExit = 15;  // section 4.3: slow start ends at so many times D_min
 constexpr double kDecrease = 0.7;      // M of eq. 6: the authors' program
 constexpr double kMinWindowPackets = 1;
@@ -51,15 +50,15 @@ void Verus::on_sent(Time /*now*/, const SentPacket& packet) {
 }
 
 void Verus::on_ack(Time now, const AckEvent& ack) {
-  if (!ack.lost.empty()) answer_losses(ack.lost.front());
+  if (!ack.lost.empty()) respond_to_losses(ack.lost.front());
   if (!ack.acked.empty()) take_delivery(now, ack);
   update_cwnd(ack.inflight_bytes);
 }
 
 void Verus::take_delivery(Time now, const AckEvent& ack) {
   if (!epoch_ends_) epoch_ends_ = now + kEpoch;
-  window_is_used_ =
-      ack.limited_by != Limit::application;  // otherwise it must not grow: RFC 9002, section 7.8
+  // A window that the application does not use must not grow (RFC 9002, section 7.8).
+  window_is_used_ = ack.limited_by != Limit::application;
   observe_min(now, in_ms(ack.rtt.latest));
   for (const AckedPacket& packet : ack.acked) on_packet_acked(now, packet);
 }
@@ -124,7 +123,7 @@ void Verus::on_timeout(Time /*now*/, const Timeout& /*timeout*/) {
   update_cwnd(0);
 }
 
-void Verus::answer_losses(const LostPacket& first) {
+void Verus::respond_to_losses(const LostPacket& first) {
   if (phase_ == Phase::recovery) return;
   if (phase_ == Phase::slow_start) profile_.interpolate();
   phase_ = Phase::recovery;
@@ -163,7 +162,7 @@ void Verus::update_window() {
 // Eq. 5: how many packets may leave in the next epoch.
 void Verus::set_budget(double before_packets, Time smoothed_rtt) {
   const double send =
-      packets_to_send(before_packets, window_packets_, std::ceil(in_ms(smoothed_rtt) / kEpochMs));
+      packets_to_send(before_packets, window_packets_, std::ceil(in_ms(smoothed_rtt) / in_ms(kEpoch)));
   budget_packets_ = send + std::clamp(budget_packets_, 0.0, 1.0);  // carries over a fraction, but no burst
 }
 

@@ -41,7 +41,7 @@ class Verus final : public CongestionController {
  private:
   enum class Phase { slow_start, normal, recovery };
 
-  void answer_losses(const LostPacket& first);
+  void respond_to_losses(const LostPacket& first);
   void take_delivery(Time now, const AckEvent& ack);
   void on_packet_acked(Time now, const AckedPacket& packet);
   [[nodiscard]] double& window_packets_of(uint64_t seq) {

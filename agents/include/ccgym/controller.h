@@ -117,8 +117,7 @@ struct ccgym_spurious_loss {
   uint64_t seq;
   int64_t bytes;
   double sent_ms;
-  int32_t
-      timeout; /* 1: the time-out was spurious: all packets sent after this one count as in flight again */
+  int32_t timeout; /* 1: the time-out was spurious, and all packets sent after this one are in flight again */
 };
 
 struct ccgym_metric {
