@@ -5,21 +5,21 @@
 #include <sys/socket.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstring>
 #include <string_view>
 
 #include "deploy/endpoint/command_line.hh"
 #include "deploy/endpoint/errors.hh"
 #include "deploy/endpoint/file_descriptor.hh"
+#include "transport/parse_number.hh"
 
 namespace ccgym::tunnel {
 
 namespace {
 
 constexpr int kUsualMtu = 1500;
-constexpr int kMinMtu = 576;
-constexpr int kMaxMtu = 9000;
+constexpr int kMinMtu = 576;   // what every IPv4 host accepts (RFC 791)
+constexpr int kMaxMtu = 9000;  // jumbo frames
 
 const OptionNames kOptionNames{.with_value = {"--secret-file", "--bind", "--port", "--interface",
                                               "--ingress-log", "--egress-log", "--mtu", "--local", "--peer"},
@@ -36,11 +36,10 @@ int mtu_of_interface(const std::string& interface) {
 }
 
 int parse_mtu(const std::string& text) {
-  int mtu = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), mtu);
-  if (error != std::errc{} || *end != '\0' || mtu < kMinMtu || mtu > kMaxMtu)
+  const std::optional<int> mtu = parse_number<int>(text);
+  if (!mtu || *mtu < kMinMtu || *mtu > kMaxMtu)
     throw InputError{"--mtu " + text + " is not a number of bytes from 576 to 9000"};
-  return mtu;
+  return *mtu;
 }
 
 int outer_mtu(const CommandLine& line, const std::optional<std::string>& interface) {

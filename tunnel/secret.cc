@@ -8,7 +8,6 @@
 #include <cstring>
 #include <vector>
 
-#include "deploy/endpoint/errors.hh"
 #include "deploy/endpoint/file_descriptor.hh"
 #include "deploy/endpoint/secret_file.hh"
 
@@ -16,13 +15,9 @@ namespace ccgym::tunnel {
 
 namespace {
 
-[[noreturn]] void refuse(const std::filesystem::path& file, const std::string& why) {
-  throw InputError{"secret file " + file.string() + ": " + why};
-}
-
 FileDescriptor make_file(const std::filesystem::path& file) {
   const int number = open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  if (number < 0) refuse(file, std::strerror(errno));
+  if (number < 0) refuse_secret_file(file, std::strerror(errno));
   return FileDescriptor{number};
 }
 
@@ -37,7 +32,7 @@ void make_secret(const std::filesystem::path& file) {
   const FileDescriptor made = make_file(file);
   if (write(made.number(), text.data(), text.size()) != static_cast<ssize_t>(text.size())) {
     unlink(file.c_str());
-    refuse(file, "cannot be written");
+    refuse_secret_file(file, "cannot be written");
   }
 }
 

@@ -1,7 +1,6 @@
 #include "agents/controllers/make_controller.hh"
 
 #include <array>
-#include <charconv>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -26,7 +25,8 @@
 #include "agents/controllers/vegas.hh"
 #include "agents/controllers/verus/verus.hh"
 #include "agents/policy/policy_file.hh"
-#include "transport/random.hh"
+#include "transport/name_list.hh"
+#include "transport/parse_number.hh"
 
 namespace ccgym {
 
@@ -43,16 +43,9 @@ struct TableEntry {
                               "' " + std::string{right});
 }
 
-// The number that `text` consists of; nullopt if there is anything else in it.
-std::optional<double> number(std::string_view text) {
-  double value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
+// The number that the argument consists of; any other argument is refused with `right`.
 double number(std::string_view scheme, std::string_view argument, std::string_view right) {
-  const std::optional<double> value = number(argument);
+  const std::optional<double> value = parse_number<double>(argument);
   if (!value) refuse_argument(scheme, argument, right);
   return *value;
 }
@@ -123,7 +116,7 @@ std::unique_ptr<CongestionController> make_copa(std::string_view argument, const
 std::pair<std::string_view, std::optional<double>> split_preference(std::string_view argument) {
   const std::size_t colon = argument.rfind(':');
   if (colon == std::string_view::npos) return {argument, std::nullopt};
-  const std::optional<double> preference = number(argument.substr(colon + 1));
+  const std::optional<double> preference = parse_number<double>(argument.substr(colon + 1));
   return {preference ? argument.substr(0, colon) : argument, preference};
 }
 
@@ -184,10 +177,9 @@ ControllerFactory find_factory(std::string_view name) {
 }
 
 [[noreturn]] void refuse_scheme(std::string_view name) {
-  std::string known;
-  for (const TableEntry& entry : kTable)
-    known += (known.empty() ? "" : ", ") + std::string{entry.scheme.name};
-  throw std::invalid_argument("unknown scheme '" + std::string{name} + "'; known: " + known);
+  const auto name_of = [](const TableEntry& entry) { return entry.scheme.name; };
+  throw std::invalid_argument("unknown scheme '" + std::string{name} +
+                              "'; known: " + name_list(kTable, name_of));
 }
 
 }  // namespace

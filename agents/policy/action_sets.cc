@@ -8,6 +8,7 @@
 #include <string>
 
 #include "agents/policy/json_checks.hh"
+#include "transport/name_list.hh"
 
 namespace ccgym {
 
@@ -61,12 +62,10 @@ float nearest_class(double cwnd, double ideal) {
 }  // namespace
 
 ActionSet action_set_by_name(std::string_view name) {
-  std::string known;
-  for (const ActionSet actions : kActionSets) {
-    if (action_set_name(actions) == name) return actions;
-    known += (known.empty() ? "" : ", ") + std::string{action_set_name(actions)};
-  }
-  throw std::invalid_argument("unknown action set " + quoted(name) + ": known are " + known);
+  const auto found = std::ranges::find(kActionSets, name, action_set_name);
+  if (found != kActionSets.end()) return *found;
+  throw std::invalid_argument("unknown action set " + quoted(name) + ": known are " +
+                              name_list(kActionSets, action_set_name));
 }
 
 std::string_view action_set_name(ActionSet actions) { return row_of(actions).name; }

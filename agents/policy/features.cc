@@ -1,19 +1,19 @@
 #include "agents/policy/features.hh"
 
+#include <algorithm>
 #include <stdexcept>
 #include <string>
 
 #include "agents/policy/json_checks.hh"
+#include "transport/name_list.hh"
 
 namespace ccgym {
 
 FeatureSet feature_set_by_name(std::string_view name) {
-  std::string known;
-  for (const FeatureSet features : kFeatureSets) {
-    if (feature_set_name(features) == name) return features;
-    known += (known.empty() ? "" : ", ") + std::string{feature_set_name(features)};
-  }
-  throw std::invalid_argument("unknown feature set " + quoted(name) + ": known are " + known);
+  const auto found = std::ranges::find(kFeatureSets, name, feature_set_name);
+  if (found != kFeatureSets.end()) return *found;
+  throw std::invalid_argument("unknown feature set " + quoted(name) + ": known are " +
+                              name_list(kFeatureSets, feature_set_name));
 }
 
 std::string_view feature_set_name(FeatureSet features) {

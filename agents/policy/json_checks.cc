@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "transport/name_list.hh"
+
 namespace ccgym {
 
 using nlohmann::json;
@@ -51,8 +53,7 @@ void expect(const std::string& what, const json& value, const json& right) {
 }
 
 void check_keys(const json& object, const std::string& where, std::initializer_list<std::string_view> keys) {
-  std::string known;
-  for (const std::string_view key : keys) known += (known.empty() ? "" : ", ") + std::string{key};
+  const std::string known = name_list(keys);
   if (!object.is_object()) refuse(where + " should be an object with " + known);
   for (const std::string_view key : keys) {
     if (!object.contains(key)) refuse(where + " has no '" + std::string{key} + "', should have " + known);

@@ -8,6 +8,7 @@
 
 #include "agents/policy/activations.hh"
 #include "agents/policy/vectorised.hh"
+#include "transport/name_list.hh"
 
 namespace ccgym {
 
@@ -181,10 +182,8 @@ Activation::Function Activation::function(std::string_view name) {
       apply_tanh, apply_sigmoid, apply_relu, apply_leaky_relu, apply_elu, apply_silu, apply_gelu};
   const auto* const found = std::ranges::find(kActivations, name);
   if (found != kActivations.end()) return kFunctions[static_cast<std::size_t>(found - kActivations.begin())];
-  std::string known;
-  for (const std::string_view each : kActivations) known += ", " + std::string{each};
   throw std::invalid_argument("unknown layer '" + std::string{name} +
-                              "': known are linear, lstm, gru, layer_norm" + known);
+                              "': known are linear, lstm, gru, layer_norm, " + name_list(kActivations));
 }
 
 void Activation::apply(std::span<const double> inputs, std::span<double> outputs) const {

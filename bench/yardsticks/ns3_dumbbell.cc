@@ -23,8 +23,9 @@
 
 namespace {
 
-constexpr uint32_t kSegmentBytes = 1412;  // 1464 of IP: ccgym's packets
-constexpr uint32_t kPppBytes = 2;         // ns-3's frame around them
+constexpr uint32_t kIpBytes = 1464;                // of ccgym's data packets
+constexpr uint32_t kSegmentBytes = kIpBytes - 52;  // less the IP header and TCP's with a timestamp
+constexpr uint32_t kPppBytes = 2;                  // ns-3's frame around them
 constexpr auto kAccessRate = "10Gbps";
 constexpr uint16_t kPort = 5000;
 
@@ -85,7 +86,7 @@ void set_defaults(const Dumbbell& dumbbell) {
 // Besides those of the discipline one packet waits in the device, and packets wait one packet's time longer.
 void set_codel(ns3::TrafficControlHelper& discipline, const Dumbbell& dumbbell) {
   using namespace ns3;
-  const double packet_ms = 8e-3 * (1464 + kPppBytes) / dumbbell.mbps;
+  const double packet_ms = 8e-3 * (kIpBytes + kPppBytes) / dumbbell.mbps;
   const auto ms = [](double time_ms) { return TimeValue(Seconds(time_ms / 1e3)); };
   discipline.SetRootQueueDisc("ns3::CoDelQueueDisc", "UseEcn", BooleanValue(true), "Target",
                               ms(std::stod(dumbbell.marking.at(1)) - packet_ms), "Interval",
@@ -106,7 +107,7 @@ void set_red(ns3::TrafficControlHelper& discipline, const Dumbbell& dumbbell) {
       "ns3::RedQueueDisc", "UseEcn", BooleanValue(true), "UseHardDrop", BooleanValue(!step), "Gentle",
       BooleanValue(!step), "Wait", BooleanValue(false), "MinTh", DoubleValue(least), "MaxTh",
       DoubleValue(most), "LInterm", DoubleValue(step ? 1 : 1 / number(3)), "QW",
-      DoubleValue(step ? 1 : number(4)), "MeanPktSize", UintegerValue(1464), "LinkBandwidth",
+      DoubleValue(step ? 1 : number(4)), "MeanPktSize", UintegerValue(kIpBytes), "LinkBandwidth",
       DataRateValue(DataRate{static_cast<uint64_t>(dumbbell.mbps * 1e6)}), "LinkDelay",
       TimeValue(MilliSeconds(static_cast<uint64_t>(dumbbell.one_way_ms))), "MaxSize",
       QueueSizeValue({QueueSizeUnit::PACKETS, dumbbell.queue_packets}));

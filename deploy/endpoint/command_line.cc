@@ -1,25 +1,16 @@
 #include "deploy/endpoint/command_line.hh"
 
-#include <charconv>
 #include <utility>
 
 #include "deploy/endpoint/errors.hh"
+#include "transport/parse_number.hh"
 
 namespace ccgym {
 
 namespace {
 
-constexpr double kMaxSeconds = 1e9;  // 31 years: fits into the nanoseconds of a flow's clock
-
-constexpr int64_t kMaxCount = 1'000'000'000'000'000;
-
-template <class Number>
-std::optional<Number> parse_number(std::string_view text) {
-  Number number{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
+constexpr double kMaxSeconds = 1e9;                   // 31 years: fits into the nanoseconds of a flow's clock
+constexpr int64_t kMaxCount = 1'000'000'000'000'000;  // exact as a double, too
 
 std::string quoted(std::string_view text) { return "'" + std::string{text} + "'"; }
 

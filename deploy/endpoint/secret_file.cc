@@ -18,16 +18,12 @@ namespace {
 constexpr std::size_t kMinFileBytes = 32;
 constexpr std::size_t kMaxFileBytes = 4096;
 
-[[noreturn]] void refuse(const std::filesystem::path& file, const std::string& why) {
-  throw InputError{"secret file " + file.string() + ": " + why};
-}
-
 void check_owner_only(const std::filesystem::path& file, int descriptor) {
   struct stat status{};
   check_system_call("fstat", fstat(descriptor, &status));
-  if (!S_ISREG(status.st_mode)) refuse(file, "not a regular file");
+  if (!S_ISREG(status.st_mode)) refuse_secret_file(file, "not a regular file");
   if ((status.st_mode & (S_IRWXG | S_IRWXO)) != 0)
-    refuse(file, "others may use it; mend it: chmod 600 " + file.string());
+    refuse_secret_file(file, "others may use it; mend it: chmod 600 " + file.string());
 }
 
 std::vector<std::byte> read_bytes(int descriptor) {
@@ -50,14 +46,18 @@ uint64_t half(uint64_t which, const std::vector<std::byte>& secret) {
 
 }  // namespace
 
+void refuse_secret_file(const std::filesystem::path& file, const std::string& why) {
+  throw InputError{"secret file " + file.string() + ": " + why};
+}
+
 std::vector<std::byte> read_secret_file(const std::filesystem::path& file) {
   const int number = open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (number < 0) refuse(file, std::strerror(errno));
+  if (number < 0) refuse_secret_file(file, std::strerror(errno));
   const FileDescriptor opened{number};
   check_owner_only(file, number);
   std::vector<std::byte> bytes = read_bytes(number);
   if (bytes.size() < kMinFileBytes || bytes.size() > kMaxFileBytes)
-    refuse(file, "not 32 to 4096 bytes long; make one: ccgym-tunnel secret FILE");
+    refuse_secret_file(file, "not 32 to 4096 bytes long; make one: ccgym-tunnel secret FILE");
   return bytes;
 }
 

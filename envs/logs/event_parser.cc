@@ -10,6 +10,13 @@ namespace ccgym {
 
 namespace {
 
+// The letters of a layout, see EventLayouts.
+constexpr char kKind = 'k';
+constexpr char kMs = 'd';
+constexpr char kInt32 = 'n';
+constexpr char kSkipped = 'x';
+constexpr char kMinus = 's';
+
 constexpr std::size_t kDecimals = 3;
 constexpr std::size_t kMaxNumberCharacters = 18;
 constexpr std::size_t kMaxLineCharacters = 1000;
@@ -47,8 +54,8 @@ std::optional<int64_t> number(std::string_view field, std::size_t decimals) {
 }
 
 EventColumn column_of(char letter) {
-  if (letter == 'd') return std::vector<double>{};
-  if (letter == 'n') return std::vector<int32_t>{};
+  if (letter == kMs) return std::vector<double>{};
+  if (letter == kInt32) return std::vector<int32_t>{};
   return std::vector<int64_t>{};
 }
 
@@ -62,7 +69,7 @@ void append(EventColumn& column, int64_t value) {
 }
 
 bool fits(char letter, int64_t value) {
-  return letter != 'n' || (value >= 0 && value <= std::numeric_limits<int32_t>::max());
+  return letter != kInt32 || (value >= 0 && value <= std::numeric_limits<int32_t>::max());
 }
 
 std::string excerpt(std::string_view line) {
@@ -128,16 +135,16 @@ void EventParser::keep(Kind& kind, std::string_view line) {
   if (fields_.size() != kind.layout.size()) refuse(line, "has too few or too many fields");
   for (std::size_t i = 0; i < fields_.size(); ++i) {
     const char letter = kind.layout[i];
-    if (letter == 'k') continue;
-    if (letter == 's') {
+    if (letter == kKind) continue;
+    if (letter == kMinus) {
       if (fields_[i] != "-") refuse(line, "has no ' - ' between its numbers");
       continue;
     }
-    const auto value = number(fields_[i], letter == 'd' ? kDecimals : 0);
+    const auto value = number(fields_[i], letter == kMs ? kDecimals : 0);
     if (!value) refuse(line, "has a field that is not the number it should be");
     if (!fits(letter, *value)) refuse(line, "has a number beyond 0 to 2147483647");
     if (i == 0) check_order(line, *value);
-    if (letter != 'x') append(kind.columns[i], *value);
+    if (letter != kSkipped) append(kind.columns[i], *value);
   }
 }
 

@@ -17,6 +17,7 @@
 #include "envs/twin/packet_sizes.hh"
 #include "envs/twin/schedule.hh"
 #include "envs/twin/timing.hh"
+#include "transport/units.hh"
 
 namespace ccgym {
 
@@ -25,7 +26,7 @@ class TwinLink {
   TwinLink(std::shared_ptr<const Schedule> schedule, const QueueSpec& queue, Timing timing = Timing::mahimahi,
            uint64_t seed = 0)
       : serves_continuously_(timing == Timing::continuous && schedule->is_constant()),
-        ns_per_byte_(8000 / schedule->mean_rate_mbps()),
+        ns_per_byte_(Rate::from_mbps(schedule->mean_rate_mbps()).ns_for(1)),
         cursor_(std::move(schedule)),
         queue_(queue, {timing, seed, std::llround(ns_per_byte_ * static_cast<double>(kMtuBytes))}) {}
 

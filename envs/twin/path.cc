@@ -4,6 +4,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "transport/name_list.hh"
+
 namespace ccgym {
 
 namespace {
@@ -25,13 +27,11 @@ constexpr Names<CrossTrafficKind, 3> kCrossTraffic{{
 
 template <class Kind, std::size_t size>
 Kind by_name(const char* what, const Names<Kind, size>& names, std::string_view name) {
-  std::string known;
-  for (const auto& [candidate, kind] : names) {
-    if (candidate == name) return kind;
-    known += (known.empty() ? "" : ", ") + std::string{candidate};
-  }
+  const auto name_of = &Names<Kind, size>::value_type::first;
+  const auto found = std::ranges::find(names, name, name_of);
+  if (found != names.end()) return found->second;
   throw std::invalid_argument("unknown " + std::string{what} + " '" + std::string{name} + "': known are " +
-                              known);
+                              name_list(names, name_of));
 }
 
 }  // namespace

@@ -11,9 +11,11 @@
 namespace ccgym {
 
 struct Departures {
-  std::vector<int32_t> ms{};
-  std::vector<int32_t> bytes{};
-  std::vector<int32_t> delay_ms{};
+  // One entry for each departure, in their order.
+  std::vector<int32_t> ms{};        // time of the departure
+  std::vector<int32_t> bytes{};     // with the TUN header, as the log has them
+  std::vector<int32_t> delay_ms{};  // since the arrival
+
   int64_t dropped_packets{};
   int64_t waiting_packets{};  // at the end, including the one in transmission
 };

@@ -39,7 +39,8 @@ double carried_opportunities(const StepFunction& rate_mbps) {
   return carried;
 }
 
-// `at(ms)` whenever the rate has carried so many opportunities as the last `next()` said.
+// Calls `at(ms)` at each time when the number of opportunities that the rate has carried reaches the last
+// result of `next()`, a number that increases.
 template <class Next, class At>
 void walk_opportunities(const StepFunction& rate_mbps, Next&& next, At&& at) {
   double carried = 0;
@@ -79,7 +80,7 @@ std::vector<uint32_t> poisson_times(const StepFunction& rate_mbps, uint64_t seed
   return times;
 }
 
-// A period, as the last timestamp of its schedule.
+// The period in ticks, which is the last timestamp of its schedule.
 uint32_t period_ticks(double period_ms, int64_t tick_ns) {
   const double ticks = std::ceil(period_ms) * ticks_per_ms(tick_ns);
   if (ticks >= 1 && ticks <= std::numeric_limits<uint32_t>::max()) return static_cast<uint32_t>(ticks);
@@ -114,7 +115,7 @@ std::shared_ptr<const Schedule> Schedule::beginning_at(int64_t begin_ms) const {
     throw std::invalid_argument("only a schedule that repeats has other beginnings, from 0 ms on");
   const std::shared_ptr<Schedule> later(new Schedule(*this));
   later->begin_ms_ = (begin_ms_ + begin_ms) % period_ms_;
-  later->skipped_ = whole_count_through(later->begin_ms_);
+  later->opportunities_before_begin_ = count_since_origin(later->begin_ms_);
   return later;
 }
 
@@ -174,22 +175,22 @@ std::span<const uint32_t> Schedule::timestamps() const {
 
 int64_t Schedule::count_through(int64_t ms) const {
   if (ms < 0) return 0;
-  return whole_count_through(begin_ms_ + ms) - skipped_;
+  return count_since_origin(begin_ms_ + ms) - opportunities_before_begin_;
 }
 
 int64_t Schedule::last_through(int64_t ms) const {
   const int64_t number = count_through(ms);
-  return number == 0 ? 0 : whole_time_ms(skipped_ + number) - begin_ms_;
+  return number == 0 ? 0 : time_since_origin_ms(opportunities_before_begin_ + number) - begin_ms_;
 }
 
-int64_t Schedule::whole_count_through(int64_t ms) const {
+int64_t Schedule::count_since_origin(int64_t ms) const {
   if (!repeats() && ms >= period_ms_) return opportunities_;
   if (is_constant()) return ms * opportunities_ / period_ms_;
   const auto begun = std::ranges::upper_bound(*timestamps_, ms % period_ms_ * kNsPerMs / tick_ns_);
   return ms / period_ms_ * opportunities_ + std::distance(timestamps_->begin(), begun);
 }
 
-int64_t Schedule::whole_time_ms(int64_t number) const {
+int64_t Schedule::time_since_origin_ms(int64_t number) const {
   if (is_constant()) return (number * period_ms_ + opportunities_ - 1) / opportunities_;
   const int64_t before = number - 1;
   return before / opportunities_ * period_ms_ +
@@ -198,8 +199,8 @@ int64_t Schedule::whole_time_ms(int64_t number) const {
 
 std::vector<uint32_t> Schedule::opportunities_ms() const {
   std::vector<uint32_t> lines(static_cast<std::size_t>(opportunities_));
-  int64_t number = skipped_;
-  for (uint32_t& line : lines) line = static_cast<uint32_t>(whole_time_ms(++number) - begin_ms_);
+  int64_t number = opportunities_before_begin_;
+  for (uint32_t& line : lines) line = static_cast<uint32_t>(time_since_origin_ms(++number) - begin_ms_);
   return lines;
 }
 
@@ -217,7 +218,7 @@ OpportunityCursor::OpportunityCursor(std::shared_ptr<const Schedule> schedule)
   if (constant_) {
     place_constant(0);
   } else {
-    place_trace(schedule_->skipped(), 0);
+    place_trace(schedule_->opportunities_before_begin(), 0);
   }
 }
 
@@ -227,10 +228,10 @@ void OpportunityCursor::search_after(int64_t ns) {
   } else if (!repeats_ && ns / kNsPerMs >= period_ms_) {
     end();
   } else {
-    const int64_t whole_ns = begin_ms_ * kNsPerMs + ns;
-    const int64_t loops = whole_ns / (period_ms_ * kNsPerMs);
+    const int64_t origin_ns = begin_ms_ * kNsPerMs + ns;
+    const int64_t loops = origin_ns / (period_ms_ * kNsPerMs);
     // In the millisecond of a wrap the zeros of the new loop come after the last line of the old one.
-    const int64_t within_ns = whole_ns - loops * period_ms_ * kNsPerMs;
+    const int64_t within_ns = origin_ns - loops * period_ms_ * kNsPerMs;
     const auto later = std::ranges::upper_bound(timestamps_, within_ns / tick_ns_);
     place_trace(std::distance(timestamps_.begin(), later), loops);
   }

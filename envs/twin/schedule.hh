@@ -33,7 +33,7 @@ class Schedule {
                                                Ending ending = Ending::repeats);
   // The factories throw std::invalid_argument that says what is wrong and what would be right.
 
-  // The same opportunities, entered `begin_ms` after the schedule's own beginning.
+  // The same opportunities, with time 0 at `begin_ms` of this schedule.
   [[nodiscard]] std::shared_ptr<const Schedule> beginning_at(int64_t begin_ms) const;
 
   [[nodiscard]] bool is_constant() const { return timestamps_ == nullptr; }
@@ -44,29 +44,31 @@ class Schedule {
   [[nodiscard]] int64_t count_through(int64_t ms) const;                   // opportunities at or before `ms`
   [[nodiscard]] int64_t last_through(int64_t ms) const;  // the latest opportunity at or before `ms`; 0: none
   [[nodiscard]] std::vector<uint32_t> opportunities_ms() const;  // one period: the lines of a trace file
-  // Of one period from the schedule's own beginning, in ticks; empty for a constant rate, which needs no
-  // list.
+  // The opportunities of one period since the origin, in ticks of tick_ns(); empty for a constant rate, which
+  // needs no list.
   [[nodiscard]] std::span<const uint32_t> timestamps() const;
-  // How far the entry is from the schedule's own beginning, and how many opportunities are before it.
+  // Time 0 of the schedule is `begin_ms` after its origin, and so many opportunities are until then.
   [[nodiscard]] int64_t begin_ms() const { return begin_ms_; }
-  [[nodiscard]] int64_t skipped() const { return skipped_; }
+  [[nodiscard]] int64_t opportunities_before_begin() const { return opportunities_before_begin_; }
   [[nodiscard]] int64_t tick_ns() const { return tick_ns_; }
 
  private:
   Schedule(double rate_mbps, int64_t period_ms, int64_t opportunities);
   Schedule(std::vector<uint32_t> timestamps, int64_t period_ms, Ending ending, int64_t tick_ns);
-  // Over the time until the last one.
+  // The period is the time of the last timestamp.
   static std::shared_ptr<const Schedule> repeating(std::vector<uint32_t> timestamps, int64_t tick_ns);
 
-  [[nodiscard]] int64_t whole_count_through(int64_t ms) const;  // from its own beginning on
-  [[nodiscard]] int64_t whole_time_ms(int64_t number) const;    // of an opportunity, the first is 1
+  // Opportunities from the origin until `ms` after it, inclusive.
+  [[nodiscard]] int64_t count_since_origin(int64_t ms) const;
+  // When opportunity number `number` is, in ms after the origin; the first is number 1.
+  [[nodiscard]] int64_t time_since_origin_ms(int64_t number) const;
 
   int64_t period_ms_;
   int64_t opportunities_;
   double mean_rate_mbps_;
   std::shared_ptr<const std::vector<uint32_t>> timestamps_{};  // none for a constant rate
-  int64_t begin_ms_{0};                                        // within the period
-  int64_t skipped_{0};                                         // opportunities until it, those at it as well
+  int64_t begin_ms_{0};                                        // after the origin, within the first period
+  int64_t opportunities_before_begin_{0};                      // including those at begin_ms_
   Ending ending_{Ending::repeats};
   int64_t tick_ns_{kNsPerMs};
 };

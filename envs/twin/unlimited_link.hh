@@ -12,6 +12,7 @@
 #include "envs/twin/packet_sizes.hh"
 #include "envs/twin/schedule.hh"
 #include "envs/twin/timing.hh"
+#include "transport/units.hh"
 
 namespace ccgym {
 
@@ -24,7 +25,7 @@ class UnlimitedLink {
  public:
   UnlimitedLink(std::shared_ptr<const Schedule> schedule, Timing timing)
       : serves_continuously_(timing == Timing::continuous && schedule->is_constant()),
-        ns_per_byte_(8000 / schedule->mean_rate_mbps()),
+        ns_per_byte_(Rate::from_mbps(schedule->mean_rate_mbps()).ns_for(1)),
         cursor_(std::move(schedule)) {}
 
   // The times of the next packet, which arrives no sooner than the one before it; `bytes` with the TUN

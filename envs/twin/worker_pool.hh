@@ -21,6 +21,7 @@ namespace ccgym {
 
 class WorkerPool {
  public:
+  // `threads` includes the caller's: one less is started. Throws std::system_error if the system has no more.
   explicit WorkerPool(std::size_t threads);
   WorkerPool(const WorkerPool&) = delete;
   WorkerPool& operator=(const WorkerPool&) = delete;

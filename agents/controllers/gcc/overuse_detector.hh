@@ -6,10 +6,11 @@
 
 namespace ccgym {
 
-enum class LinkUse { normal, over, under };
+enum class LinkUse { normal, over, under };  // the draft's signals: normal, overuse, underuse
 
 class OveruseDetector {
  public:
+  // To be called for each estimate of the filter, in their order.
   LinkUse detect(const ArrivalFilter::Estimate& estimate);
 
   [[nodiscard]] double threshold_ms() const { return threshold_ms_; }

@@ -15,6 +15,7 @@ class DelayBasedRate {
     double incoming_mbps{};  // R_hat, over the last half second
     Time rtt{};              // smoothed
   };
+  // To be called for each signal of the over-use detector.
   void update(Time now, LinkUse use, const Conditions& conditions);
 
   [[nodiscard]] double rate_mbps() const { return rate_mbps_; }
@@ -44,7 +45,7 @@ class LossBasedRate {
  public:
   explicit LossBasedRate(double rate_mbps) : rate_mbps_{rate_mbps} {}
 
-  void update(double loss_share);
+  void update(double loss_share);   // lost packets / all packets, since the last call
   void bound(double highest_mbps);  // so that it does not grow far above the delay-based rate
 
   [[nodiscard]] double rate_mbps() const { return rate_mbps_; }

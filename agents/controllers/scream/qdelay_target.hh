@@ -10,11 +10,13 @@ namespace ccgym {
 class QdelayTarget {
  public:
   void note_loss() { lost_in_round_ = true; }
-  void end_round_trip();
-  void update(double qdelay_s);
+  void end_round_trip();         // to be called once per round trip
+  void update(double qdelay_s);  // a sample of the queuing delay, to be called every 50 ms
 
-  [[nodiscard]] double seconds() const { return seconds_; }
-  [[nodiscard]] double loss_event_rate() const { return loss_event_rate_; }
+  [[nodiscard]] double seconds() const { return seconds_; }  // the target
+  [[nodiscard]] double loss_event_rate() const {
+    return loss_event_rate_;
+  }  // share of round trips with losses
 
  private:
   static constexpr std::size_t kHistory = 200;  // qdelay_norm_history

@@ -11,6 +11,7 @@
 #include "envs/twin/queues/queue_spec.hh"
 #include "envs/twin/queues/red.hh"
 #include "envs/twin/queues/step.hh"
+#include "transport/name_list.hh"
 
 namespace ccgym {
 
@@ -73,9 +74,7 @@ template <class... Parts>
 const TableEntry& entry_of(std::string_view name) {
   const auto found = std::ranges::find(kTable, name, &TableEntry::name);
   if (found != kTable.end()) return *found;
-  std::string known;
-  for (const TableEntry& entry : kTable) known += (known.empty() ? "" : ", ") + std::string{entry.name};
-  refuse("unknown queue '", name, "': known are ", known);
+  refuse("unknown queue '", name, "': known are ", name_list(kTable, &TableEntry::name));
 }
 
 void check_limits(const QueueSpec& queue) {
