@@ -15,9 +15,9 @@
 #include <optional>
 #include <span>
 
-#include "transport/congestion_controller.hh"
 #include "transport/duplicate_filter.hh"
 #include "transport/siphash.hh"
+#include "transport/units.hh"
 #include "transport/wire.hh"
 
 namespace ccgym {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "tunnel/handshake.hh"
 #include "tunnel/inner_header.hh"
 #include "tunnel/uid.hh"
 

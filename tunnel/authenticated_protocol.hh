@@ -9,11 +9,11 @@
 
 #include <optional>
 
-#include "tunnel/handshake.hh"
 #include "tunnel/one_time_keys.hh"
 #include "tunnel/private_addresses.hh"
 #include "tunnel/protocol.hh"
 #include "tunnel/replay_window.hh"
+#include "tunnel/secret.hh"
 #include "tunnel/server_handshake.hh"
 
 namespace ccgym::tunnel {

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "tunnel/handshake.hh"
+#include "tunnel/private_addresses.hh"
 
 namespace ccgym::tunnel {
 

@@ -14,13 +14,14 @@
 // sent without knowing the secret, but only by somebody who has seen the client's nonce.
 #pragma once
 
+#include <netinet/in.h>
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
 
-#include "tunnel/private_addresses.hh"
 #include "tunnel/secret.hh"
 
 namespace ccgym::tunnel {

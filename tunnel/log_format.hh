@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "transport/congestion_controller.hh"
+#include "transport/units.hh"
 
 namespace ccgym::tunnel {
 

@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "deploy/endpoint/file_descriptor.hh"
-#include "transport/congestion_controller.hh"
+#include "transport/units.hh"
 
 namespace ccgym::tunnel {
 

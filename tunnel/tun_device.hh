@@ -1,8 +1,6 @@
 // The TUN device, the network interface of the tunnel's namespace.
 #pragma once
 
-#include <cstdint>
-
 #include "deploy/endpoint/file_descriptor.hh"
 #include "tunnel/private_addresses.hh"
 

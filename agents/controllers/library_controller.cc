@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "agents/controllers/make_controller.hh"
 #include "agents/controllers/outside_limits.hh"
 
 namespace ccgym {

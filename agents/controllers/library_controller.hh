@@ -9,8 +9,9 @@
 #include <string_view>
 #include <vector>
 
-#include "agents/controllers/make_controller.hh"
 #include "agents/include/ccgym/controller.h"
+#include "transport/congestion_controller.hh"
+#include "transport/controller_config.hh"
 
 namespace ccgym {
 

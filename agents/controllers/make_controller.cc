@@ -24,6 +24,7 @@
 #include "agents/controllers/sprout/sprout.hh"
 #include "agents/controllers/vegas.hh"
 #include "agents/controllers/verus/verus.hh"
+#include "agents/policy/policy.hh"
 #include "agents/policy/policy_file.hh"
 #include "transport/name_list.hh"
 #include "transport/parse_number.hh"

@@ -5,7 +5,6 @@
 // bit.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>

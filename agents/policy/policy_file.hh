@@ -4,8 +4,8 @@
 #include <filesystem>
 #include <memory>
 
-#include "agents/policy/policy.hh"
 #include "agents/policy/policy_network.hh"
+#include "agents/policy/policy_spec.hh"
 
 namespace ccgym {
 

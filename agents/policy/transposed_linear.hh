@@ -2,7 +2,6 @@
 // output is one sum in the order of the inputs, so the bits do not depend on the width of the vectors.
 #pragma once
 
-#include <cstddef>
 #include <span>
 #include <vector>
 

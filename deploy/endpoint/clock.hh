@@ -3,7 +3,7 @@
 
 #include <chrono>
 
-#include "transport/congestion_controller.hh"
+#include "transport/units.hh"
 
 namespace ccgym {
 

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "transport/congestion_controller.hh"
+#include "transport/units.hh"
 
 namespace ccgym {
 

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "deploy/endpoint/errors.hh"
-#include "transport/wire.hh"
 
 namespace ccgym {
 

@@ -7,7 +7,6 @@
 // not change until the action arrives.
 #pragma once
 
-#include <cstdint>
 #include <string>
 
 #include "agents/policy/policy.hh"

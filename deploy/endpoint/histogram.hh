@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "transport/congestion_controller.hh"
+#include "transport/units.hh"
 
 namespace ccgym {
 

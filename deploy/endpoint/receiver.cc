@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <iostream>
 #include <optional>
-#include <string>
 
 #include "deploy/endpoint/clock.hh"
 #include "deploy/endpoint/command_line.hh"

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "deploy/endpoint/file_descriptor.hh"
-#include "transport/congestion_controller.hh"
+#include "transport/units.hh"
 
 namespace ccgym {
 

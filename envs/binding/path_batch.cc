@@ -14,6 +14,7 @@
 #include "envs/binding/arrays.hh"
 #include "envs/binding/bind.hh"
 #include "envs/binding/matrix_argument.hh"
+#include "envs/twin/telemetry.hh"
 
 namespace ccgym {
 

@@ -11,6 +11,7 @@
 #include "agents/policy/policy_file.hh"
 #include "envs/binding/arrays.hh"
 #include "envs/binding/bind.hh"
+#include "envs/twin/gym_path.hh"
 
 namespace ccgym {
 

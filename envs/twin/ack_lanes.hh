@@ -2,7 +2,6 @@
 // lanes the earliest ACK comes first.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <vector>
 

@@ -5,9 +5,9 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "agents/controllers/make_controller.hh"
 #include "envs/twin/flow.hh"
 #include "envs/twin/path.hh"
+#include "transport/controller_config.hh"
 #include "transport/random.hh"
 #include "transport/wire.hh"
 

@@ -5,6 +5,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "agents/controllers/make_controller.hh"
 #include "envs/twin/flow_slot.hh"
 #include "envs/twin/learner.hh"
 #include "envs/twin/telemetry.hh"

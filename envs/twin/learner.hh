@@ -5,13 +5,12 @@
 #pragma once
 
 #include <algorithm>
-#include <chrono>
 #include <memory>
 #include <optional>
 #include <string_view>
 
-#include "agents/controllers/make_controller.hh"
 #include "agents/policy/policy.hh"
+#include "transport/controller_config.hh"
 #include "transport/forwarding_controller.hh"
 
 namespace ccgym {

@@ -7,6 +7,8 @@
 #include <string>
 #include <utility>
 
+#include "envs/twin/telemetry.hh"
+
 namespace ccgym {
 
 namespace {

@@ -9,7 +9,6 @@
 #include "agents/policy/policy.hh"
 #include "envs/twin/gym_path.hh"
 #include "envs/twin/path.hh"
-#include "envs/twin/telemetry.hh"
 #include "envs/twin/worker_pool.hh"
 
 namespace ccgym {

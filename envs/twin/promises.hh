@@ -1,7 +1,6 @@
 // Checks whether a controller keeps what every controller promises, whatever the network does to its packets.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>

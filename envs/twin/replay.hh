@@ -6,7 +6,8 @@
 #include <span>
 #include <vector>
 
-#include "envs/twin/path.hh"
+#include "envs/twin/queues/queue_spec.hh"
+#include "envs/twin/schedule.hh"
 
 namespace ccgym {
 

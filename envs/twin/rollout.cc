@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "agents/policy/action_sets.hh"
+#include "envs/twin/gym_path.hh"
 
 namespace ccgym {
 

@@ -7,7 +7,8 @@
 #include <span>
 
 #include "agents/policy/policy_network.hh"
-#include "envs/twin/gym_path.hh"
+#include "agents/policy/policy_spec.hh"
+#include "envs/twin/path.hh"
 
 namespace ccgym {
 

@@ -12,7 +12,7 @@
 namespace ccgym {
 
 // Immutable, and shared by all links that use it. Schedules that differ only in their beginning share the
-// list of opportunities.
+// list of opportunities, whose times are those since the origin of all of them.
 class Schedule {
  public:
   enum class Ending { repeats, once };        // after its last opportunity; `once` is mm-link's --once

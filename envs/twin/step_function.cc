@@ -7,7 +7,6 @@
 #include <numeric>
 #include <sstream>
 #include <stdexcept>
-#include <string>
 #include <utility>
 
 #include "transport/random.hh"

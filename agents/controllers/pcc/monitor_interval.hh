@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "transport/congestion_controller.hh"
+#include "transport/units.hh"
 
 namespace ccgym {
 

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "agents/controllers/pcc/monitor_interval.hh"
+#include "transport/congestion_controller.hh"
 
 namespace ccgym {
 

@@ -7,6 +7,7 @@
 #include "agents/controllers/pcc/monitor_intervals.hh"
 #include "agents/controllers/pcc/rate_learner.hh"
 #include "transport/cloned.hh"
+#include "transport/congestion_controller.hh"
 #include "transport/random.hh"
 
 namespace ccgym {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "agents/controllers/sprout/forecast.hh"
+
 namespace ccgym {
 
 namespace {

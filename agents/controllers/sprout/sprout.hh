@@ -7,7 +7,7 @@
 
 #include <deque>
 
-#include "agents/controllers/sprout/forecast.hh"
+#include "agents/controllers/sprout/rate_belief.hh"
 #include "transport/congestion_controller.hh"
 #include "transport/windowed_filter.hh"
 

@@ -2,7 +2,6 @@
 // window has a point, the moving average of its delays; a cubic spline goes through the points.
 #pragma once
 
-#include <cstddef>
 #include <vector>
 
 namespace ccgym {

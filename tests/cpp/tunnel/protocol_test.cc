@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-
 #include "tests/cpp/tunnel/inner_packets.hh"
 #include "tunnel/authenticated_protocol.hh"
 #include "tunnel/compatible_protocol.hh"

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "agents/controllers/sprout/forecast.hh"
 #include "tests/cpp/agents/controllers/changing_path.hh"
 #include "tests/cpp/agents/controllers/scenario.hh"
 #include "tests/cpp/transport/events.hh"

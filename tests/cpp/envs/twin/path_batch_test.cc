@@ -5,6 +5,8 @@
 #include <cstring>
 #include <numeric>
 
+#include "envs/twin/telemetry.hh"
+
 namespace ccgym {
 namespace {
 

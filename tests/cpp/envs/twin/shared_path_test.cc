@@ -3,11 +3,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <numeric>
 
 #include "envs/twin/path_batch.hh"
 #include "envs/twin/simulate.hh"
+#include "envs/twin/telemetry.hh"
 
 namespace ccgym {
 namespace {

@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "agents/controllers/fixed_window.hh"
 #include "envs/twin/simulate.hh"
 #include "tests/cpp/transport/recording_controller.hh"
 
