@@ -15,8 +15,8 @@ endif()
 # What takes time here is the compiler, not the tests: the tests are not optimised, nor is what they hardly run, what
 # instantiates the templates of JSON, or those of the twin more than once.
 set(UNOPTIMISED ${CORE_SOURCES})
-list(FILTER UNOPTIMISED INCLUDE REGEX "/envs/logs/|/(gym_path|json_checks|library_controller|make_controller|\
-policy_file|remy_table|safetensors)\\.cc$")
+list(FILTER UNOPTIMISED INCLUDE REGEX "/envs/logs/|/(controller_library|gym_path|json_checks|library_controller|\
+make_controller|network_file|policy_file|remy_table|safetensors)\\.cc$")
 set(OPTIMISED ${CORE_SOURCES})
 list(REMOVE_ITEM OPTIMISED ${UNOPTIMISED})
 

@@ -1,14 +1,12 @@
 #include "agents/controllers/library_controller.hh"
 
-#include <dlfcn.h>
-
 #include <array>
 #include <exception>
-#include <filesystem>
 #include <limits>
 #include <stdexcept>
 #include <utility>
 
+#include "agents/controllers/controller_library.hh"
 #include "agents/controllers/make_controller.hh"
 #include "agents/controllers/outside_limits.hh"
 
@@ -18,47 +16,6 @@ namespace {
 
 constexpr std::string_view kSuffix = ".so";
 constexpr std::size_t kMaxMetrics = 64;
-// dlopen skips a library of another processor architecture, and glibc then reports the existing file like
-// this.
-constexpr std::string_view kSkippedByLoader = "cannot open shared object file: No such file or directory";
-
-[[noreturn]] void refuse(const std::string& file, const std::string& why) {
-  throw std::invalid_argument("so:" + file + ": " + why);
-}
-
-// Returns an absolute path, because dlopen searches the system's folders for a name without a slash. Only
-// regular files are accepted, because dlopen would wait for ever on a pipe.
-std::string checked_file(const std::string& file) {
-  if (file.empty()) refuse(file, "expected so:FILE.so or so:FILE.so:ARGS");
-  std::error_code error;
-  const auto status = std::filesystem::status(file, error);
-  if (!std::filesystem::exists(status)) refuse(file, "no such file");
-  if (!std::filesystem::is_regular_file(status)) refuse(file, "not a regular file");
-  return std::filesystem::absolute(file);
-}
-
-std::shared_ptr<void> load(const std::string& file) {
-  const std::string path = checked_file(file);
-  void* const handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (handle != nullptr) return {handle, [](void* loaded) { dlclose(loaded); }};
-  std::string why{dlerror()};
-  if (why.starts_with(path + ": ")) why.erase(0, path.size() + 2);
-  refuse(file,
-         "no library that can be loaded: " + (why == kSkippedByLoader ? "of another architecture" : why));
-}
-
-const ccgym_controller_table* find_table(const std::string& file, void* handle) {
-  void* const symbol = dlsym(handle, "ccgym_controller");
-  if (symbol == nullptr) refuse(file, "has no function ccgym_controller: see ccgym/controller.h");
-  const auto* const table = reinterpret_cast<decltype(&ccgym_controller)>(symbol)();
-  if (table == nullptr) refuse(file, "ccgym_controller answers NULL");
-  if (table->version != CCGYM_CONTROLLER_VERSION)
-    refuse(file, "made for version " + std::to_string(table->version) + " of ccgym/controller.h, not " +
-                     std::to_string(CCGYM_CONTROLLER_VERSION) + ": compile it with the header of this ccgym");
-  if (!table->create || !table->destroy || !table->on_ack || !table->on_timeout)
-    refuse(file, "its table lacks create, destroy, on_ack or on_timeout");
-  return table;
-}
 
 ccgym_acked_packet to_c(const AckedPacket& packet) {
   return {.seq = packet.seq,
@@ -124,17 +81,12 @@ std::unique_ptr<CongestionController> make_from_library(std::string_view argumen
 
 }  // namespace
 
-std::shared_ptr<const ccgym_controller_table> load_controllers(const std::string& file) {
-  const std::shared_ptr<void> library = load(file);
-  return {library, find_table(file, library.get())};
-}
-
 LibraryController::LibraryController(const std::string& file, const std::string& args,
                                      const ControllerConfig& config)
     : name_{"so:" + file}, table_{load_controllers(file)}, packet_bytes_{config.packet_bytes} {
   const ccgym_config c_config{.packet_bytes = packet_bytes_, .seed = config.seed, .args = args.c_str()};
   self_ = take_ownership(guarded(name_, [&] { return table_->create(&c_config, &requested_limits_); }));
-  if (!self_) refuse(file, "refuses the arguments '" + args + "'");
+  if (!self_) refuse_library(file, "refuses the arguments '" + args + "'");
   read_limits();
 }
 

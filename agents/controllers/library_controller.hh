@@ -15,11 +15,6 @@
 
 namespace ccgym {
 
-// The functions of a library, which is unloaded when the last pointer to them is gone: loading it again
-// resets its global variables. Throws std::invalid_argument if the file is no library, exports no
-// ccgym_controller, or is made for another CCGYM_CONTROLLER_VERSION.
-std::shared_ptr<const ccgym_controller_table> load_controllers(const std::string& file);
-
 // Thrown by clone() of a controller whose library does not support it.
 class NotCopyableError : public std::runtime_error {
  public:

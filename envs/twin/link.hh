@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "envs/twin/link_queue.hh"
+#include "envs/twin/opportunity_cursor.hh"
 #include "envs/twin/packet_sizes.hh"
 #include "envs/twin/schedule.hh"
 #include "envs/twin/timing.hh"

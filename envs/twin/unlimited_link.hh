@@ -9,6 +9,7 @@
 #include <memory>
 #include <utility>
 
+#include "envs/twin/opportunity_cursor.hh"
 #include "envs/twin/packet_sizes.hh"
 #include "envs/twin/schedule.hh"
 #include "envs/twin/timing.hh"
