@@ -1,5 +1,5 @@
-// The driver of the real sender keeps the contract of congestion_controller.hh over a bad path: it loses
-// data, holds ACKs back until others have overtaken them, falls silent, and sends what is none of the flow's.
+// The driver of the real sender keeps the contract of congestion_controller.hh, with a peer that loses data,
+// reorders ACKs, is silent for a while, and sends datagrams of other flows.
 #include "deploy/endpoint/udp_flow.hh"
 
 #include <gtest/gtest.h>
@@ -41,13 +41,13 @@ uint16_t port_of(int socket) {
   return ntohs(bound.sin_port);
 }
 
-// At most so long: an end that is asked for is seen, and what was lost keeps nobody.
+// At most 20 ms, so that the thread sees the request to end, and that held ACKs are released after losses.
 void wait_a_moment(int socket) {
   pollfd readable{.fd = socket, .events = POLLIN, .revents = 0};
   poll(&readable, 1, 20);
 }
 
-// Answers data from a thread of its own, badly.
+// A receiver in a thread of its own, which reorders and omits ACKs.
 class BadPath {
  public:
   BadPath() = default;
@@ -70,7 +70,7 @@ class BadPath {
         if (const Data* data = datagram ? std::get_if<Data>(&*datagram) : nullptr)
           answer(data->seq, incoming_.origin(i));
       }
-      // Who receives nothing more has nothing to wait for.
+      // No packet came: the sender may wait for the held ACKs.
       if (count == 0) release(std::numeric_limits<uint64_t>::max());
       outgoing_.flush(socket_.number());
     }
@@ -87,13 +87,13 @@ class BadPath {
     if (seq % 41 == 0) acknowledge(kFlow, seq / 2);          // once more
   }
 
-  // Until so many others have come: some are given up, and arrive all the same.
+  // After how many further packets the ACK is sent: long enough that some packets are declared lost.
   static uint64_t held_back_by(uint64_t seq) {
     if (seq % 53 == 1) return 80;
     return seq % 7 == 3 ? 5 : 0;
   }
 
-  // Acknowledges what has been held back until so many have come; nothing in the silence.
+  // Sends the ACKs that are due after so many packets; none during the silence.
   void release(uint64_t received) {
     while (!held_back_.empty() && held_back_.begin()->first <= received && monotonic_now() >= silent_until_) {
       acknowledge(kFlow, held_back_.begin()->second);
@@ -148,7 +148,7 @@ TEST_P(RealSender, MeetsItsContractWhereTheApplicationPauses) {
 INSTANTIATE_TEST_SUITE_P(Schemes, RealSender, testing::Values("fixed:20", "cubic", "copa", "bbr", "sprout"),
                          [](const auto& scheme) { return scheme.param.substr(0, scheme.param.find(':')); });
 
-// What a batch was given arrives in order, each datagram as it was written.
+// The datagrams of a batch arrive in order and unchanged.
 class Batches : public testing::TestWithParam<bool> {
  protected:
   [[nodiscard]] std::vector<std::string> arrived() {

@@ -1,4 +1,4 @@
-// Replays what the fuzzer found interesting: `make fuzz` adds to it.
+// Replays the corpus of the fuzzer, which `make fuzz` extends.
 #include <gtest/gtest.h>
 
 #include <filesystem>

@@ -13,7 +13,7 @@ void require(bool condition) {
   if (!condition) std::abort();
 }
 
-// Written again, a message is what it was read from; the filling of a data datagram carries nothing.
+// A parsed message serializes to the same bytes, except for the padding of a data datagram.
 struct WrittenAgain {
   std::span<const std::byte> bytes;
 

@@ -1,4 +1,4 @@
-// libFuzzer's way into the check of the name CCGYM_CHECK.
+// The entry point of libFuzzer, for the check that CCGYM_CHECK names.
 #include <cstdint>
 
 #include "tests/cpp/fuzz/parser_checks.hh"

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kMaxMessageBytes = 1000;
 
-// A file with these bytes, which goes with it.
+// A file with these bytes, which the destructor removes.
 class Written {
  public:
   explicit Written(std::span<const std::byte> bytes) {

@@ -6,7 +6,7 @@
 
 namespace ccgym::fuzz {
 
-// Those that name a file are checked by what is in it.
+// Schemes that name a file have fuzz targets for its content.
 void check_scheme_name(std::span<const std::byte> bytes) {
   const std::string_view name{reinterpret_cast<const char*>(bytes.data()), bytes.size()};
   for (const std::string_view of_a_file : {"policy", "remy", "so", "indigo", "aurora", "run", "python"})

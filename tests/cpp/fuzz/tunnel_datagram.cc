@@ -28,7 +28,7 @@ Key key_of(unsigned char byte) {
   return key;
 }
 
-// Nobody who does not know the keys gets a packet through.
+// Without the keys no packet is accepted.
 void check_forgery(std::span<const std::byte> bytes) {
   AuthenticatedProtocol server{
       {key_of(1), key_of(2)}, kClientEnd.swapped(), ServerHandshake{key_of(3), kClientEnd.swapped()}};
@@ -39,7 +39,7 @@ void check_forgery(std::span<const std::byte> bytes) {
   require(server.answer(bytes, out) <= bytes.size());  // no stranger is helped to flood another
 }
 
-// Whatever the kernel reads from the device, the other end writes to its own.
+// Every packet read from the device is written to the device at the other end, unchanged.
 void check_round_trip(std::span<const std::byte> packet) {
   if (packet.size() < 2) return;  // these lengths mean keep-alive and bye
   AuthenticatedProtocol client{{key_of(1), key_of(2)}, kClientEnd, std::nullopt};
@@ -52,14 +52,14 @@ void check_round_trip(std::span<const std::byte> packet) {
   require(server.open(datagram, scratch).verdict == Verdict::replayed);
 }
 
-// A header that was cut short by a peer that knows the keys but errs.
+// A header that is too short, from a peer that knows the keys.
 void check_restoring(std::span<const std::byte> bytes) {
   std::vector<std::byte> scratch(bytes.size() + kIpHeaderBytes);
   const auto packet = restore(bytes, kClientEnd, scratch);
   require(packet.empty() || can_elide(packet, kClientEnd));
 }
 
-// Any packet may precede any other at an offloading device; what it cuts and joins again is the same.
+// Packets in any order at an offloading device: joined and segmented again, they are the same.
 void check_joining(std::span<const std::byte> packet) {
   SegmentJoiner joiner;
   if (packet.empty()) return;

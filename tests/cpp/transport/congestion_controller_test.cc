@@ -1,4 +1,4 @@
-// What the events of the interface, and the values in them, answer to who asks.
+// The functions of the events of the interface, and of the values in them.
 #include "transport/congestion_controller.hh"
 
 #include <gtest/gtest.h>

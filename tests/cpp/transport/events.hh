@@ -1,4 +1,4 @@
-// Events as a sender would report them, by the few fields that a test is about.
+// Events as a sender reports them, of which a test sets only the fields that matter to it.
 #pragma once
 
 #include <array>
@@ -47,7 +47,7 @@ decltype(auto) report_ack(auto& listener, Time now, const OneAck& one) {
                                .limited_by = one.limited_by});
 }
 
-// Losses that time reveals, or a time-out.
+// Losses that a timer detects, or a time-out.
 struct Losses {
   std::span<const LostPacket> packets{};
   int64_t inflight_bytes{};

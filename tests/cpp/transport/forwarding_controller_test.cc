@@ -18,7 +18,7 @@ class Plain final : public ForwardingController<RecordingController> {
   [[nodiscard]] const std::vector<std::string>& story() const { return inner().story; }
 };
 
-// Who wraps a controller (Learner, TimedPolicy, the recorder of AckStream) derives from it.
+// All decorators of controllers derive from it: Learner, TimedPolicy, the recorder of AckStream.
 TEST(ForwardingController, PassesOnWhateverTheSenderTells) {
   Plain wrapped{RecordingController{7000}};
   CongestionController& controller = wrapped;

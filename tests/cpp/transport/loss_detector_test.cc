@@ -20,7 +20,7 @@ constexpr RttStats kRtt{
 
 // A detector and the ring it works on, as the sender uses them.
 struct Path {
-  // So many packets leave at once.
+  // Sends so many packets at once.
   void send(uint64_t packets, Time now = {}) {
     for (uint64_t i = 0; i < packets; ++i) {
       const auto count = static_cast<uint32_t>(i + 1);
@@ -28,7 +28,7 @@ struct Path {
     }
   }
 
-  // These arrive with one ACK; what is lost with it.
+  // Acknowledges these packets with one ACK; returns those that are then declared lost.
   Numbers ack(std::initializer_list<uint64_t> seqs, Time now = milliseconds{80}, const RttStats& rtt = kRtt) {
     for (const uint64_t seq : seqs) ring[seq].state = PacketState::delivered;
     losses.on_delivered(std::max(seqs));
@@ -47,7 +47,7 @@ struct Path {
     return numbers_lost();
   }
 
-  // A packet given up arrives so long after it was sent.
+  // A packet that was declared lost arrives, `age` after it was sent.
   void arrive_late(uint64_t seq, Time age, const RttStats& rtt = kRtt) {
     ring[seq].state = PacketState::delivered;
     losses.on_spurious_loss(seq, age, rtt);
@@ -229,7 +229,7 @@ TEST(LossDetector, ATimeoutGivesUpOnceWhatIsInFlightAndNothingElse) {
   EXPECT_EQ(path.ring[2].state, PacketState::timed_out);
 }
 
-// RFC 5682, section 3.1: packet 2 arrives, and what left after it is still on its way.
+// RFC 5682, section 3.1: packet 2 arrives, so that all packets sent after it are in flight again.
 TEST(LossDetector, AnUndoneTimeoutBringsBackWhatLeftAfterThePacketThatArrived) {
   Path path;
   path.send(8);

@@ -42,7 +42,7 @@ TEST(Pacer, FollowsAChangedRateAtOnce) {
   EXPECT_EQ(pacer.next_release(milliseconds{11}), Time{milliseconds{11}});
 }
 
-// Of a driver that is never late.
+// The mean gap, with a driver that is never late.
 double long_run_mbps(double mbps, int64_t bytes, double other_mbps) {
   constexpr int kPackets = 50'000;
   Pacer pacer = pacer_at(mbps);

@@ -14,7 +14,7 @@ TEST(PacketRing, HoldsARingOfPackets) {
   EXPECT_FALSE(ring.holds(100));
 }
 
-// 64 to 163 do not fit into 64 records, and into 128 they do; what was gone before stays so.
+// Packets 64 to 163 need 128 records: the ring grows, and records overwritten before are not restored.
 TEST(PacketRing, AfterItHasGrownItStillKnowsWhatIsGone) {
   PacketRing ring;
   for (uint64_t seq = 0; seq < 128; ++seq) ring.push(seq);

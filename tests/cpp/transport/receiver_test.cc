@@ -16,7 +16,7 @@ std::vector<std::byte> data(uint64_t flow, uint64_t seq) {
   return {bytes.begin(), bytes.end()};
 }
 
-// A receiver and one peer of it, which has shown where it is when it says hello.
+// A receiver and one peer, whose address has been validated by a cookie.
 struct Heard {
   Receiver receiver{ReceiverKeys{{1, 2}, std::nullopt}};
   std::array<std::byte, 6> peer{};

@@ -23,13 +23,13 @@ struct Flow {
     return sent;
   }
 
-  // The probe timer fires; how many packets leave.
+  // Fires the probe timer; returns how many packets leave.
   int probe(Time now) {
     sender.on_timer(now);
     return send_all(now);
   }
 
-  // Silence from 0 ms to 7000, in which two probes leave.
+  // No ACK from 0 to 7000 ms, during which two probes leave.
   void time_out() {
     for (const int second : {1, 3, 7}) {
       sender.on_timer(milliseconds{1000 * second});
@@ -69,7 +69,7 @@ TEST(Sender, TellsTheControllerWhatAnAckMeans) {
   EXPECT_EQ(flow.controller.newest.at(0).inflight_bytes_at_departure, kBytes);
 }
 
-// The receiver counts modulo 2^16, so that what a lost ACK would have told comes with the next one.
+// The receiver counts modulo 2^16, so that the marks of a lost ACK are reported by the next one.
 TEST(Sender, TellsOfEachMarkOnceWhateverBecomesOfAcks) {
   Flow flow{6};
   flow.send_all(milliseconds{0});
@@ -175,7 +175,7 @@ TEST(Sender, SilenceIsAnsweredByTwoProbesAndThenByATimeout) {
   EXPECT_EQ(flow.sender.next_timer(), Time{milliseconds{15'000}});
 }
 
-// A lost tail costs what any loss does: the probe's ACK shows it.
+// A lost tail is an ordinary loss, because the probe's ACK reveals it.
 TEST(Sender, AProbeFindsALostTail) {
   Flow flow{4};
   flow.send_all(milliseconds{0});
@@ -264,8 +264,8 @@ TEST(Sender, ATimeoutIsGenuineWhenNothingSentBeforeItArrives) {
   EXPECT_EQ(flow.controller.story, (Story{"ack 5", "late 0", "ack 0"}));
 }
 
-// The second time-out gives up the packet of the first one; that it arrives says nothing of the window
-// before.
+// The second time-out gives up the packet sent after the first one; its arrival does not show that the first
+// was spurious.
 TEST(Sender, ALateProbeDoesNotMakeTheFirstTimeoutSpurious) {
   Flow flow{3};
   flow.send_all(milliseconds{0});
@@ -290,7 +290,7 @@ TEST(Sender, AWindowThatArrivesAfterTwoTimeoutsWasOnlyLate) {
   EXPECT_EQ(flow.sender.lost_packets(), 0);
 }
 
-// ACK 1, then ACK 0: the first has told already.
+// ACK 1, then ACK 0, whose counter is older.
 TEST(Sender, ATimeoutIsSpuriousOnce) {
   Flow flow{3};
   flow.send_all(milliseconds{0});
@@ -353,8 +353,8 @@ TEST(Sender, TellsOfARestartAfterAnIdleTime) {
   EXPECT_EQ(flow.controller.story, (Story{"restart 100000000", "sent 2"}));
 }
 
-// A second in which the application had nothing, after which it has endless data: how many packets leave
-// within so long.
+// After a second without data the application has unlimited data: returns how many packets leave within the
+// given time.
 int sent_after_idleness(Flow& flow, Time within) {
   flow.send_all(milliseconds{0});
   for (uint64_t seq = 0; seq < 100; ++seq) flow.sender.on_ack(milliseconds{100}, seq, {});
@@ -401,7 +401,7 @@ TEST(Sender, WhatAcksLetGoLeavesWithThemUpToAMillisecondOfThePaceIfTheController
 }
 
 // MarkConnectionAppLimited of draft-ietf-ccwg-bbr-06, section 5.3.4.3: samples until what is in flight now
-// has arrived say nothing of the path.
+// has arrived are app-limited.
 TEST(Sender, MarksSamplesWhileTheControllerHoldsBack) {
   Flow flow{2};
   flow.controller.holds_back = true;

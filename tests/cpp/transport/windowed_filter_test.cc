@@ -55,7 +55,7 @@ int exact_minimum(const Samples& samples, Time since) {
   return minimum;
 }
 
-// The promise of the header: the best of the last w, window * 15/16 <= w <= window.
+// As the header says: the best value of the last w, with window * 15/16 <= w <= window.
 TEST(WindowedFilter, IsTheMinimumOfAWindowThatIsAtMostASixteenthTooShort) {
   std::mt19937 random{1};
   const Time window = milliseconds{64};

@@ -109,7 +109,7 @@ TEST(Wire, RefusesAReceiveTimeNoClockShows) {
   EXPECT_FALSE(parse(serialize(Ack{kFlow, 1, Time{-1}, 1})));
 }
 
-// A right head before random bytes, so that every branch is reached.
+// Random bytes after a valid head, so that every branch is reached.
 TEST(Wire, SurvivesRandomBytesBehindARightHead) {
   std::mt19937_64 random{1};
   const auto head = serialize(Hello{kFlow});

@@ -18,7 +18,7 @@ Key secret_of(unsigned char byte) {
   return key;
 }
 
-// Lets the client ask until it is welcome or `rounds` are over.
+// Exchanges messages until the client has its welcome, for at most `rounds` rounds.
 void shake_hands(ClientHandshake& client, ServerHandshake& server, int rounds = 2) {
   for (int i = 0; i < rounds; ++i)
     if (const auto reply = server.answer(client.request(), kMtu)) client.on_datagram(*reply);

@@ -28,7 +28,7 @@ struct Kind {
   Open open;
 };
 
-// A pair of sockets which keep packets apart, as a TUN device does: the test is the kernel.
+// A pair of sockets that preserve packets, as a TUN device does; the test takes the part of the kernel.
 class PacketDeviceTest : public testing::TestWithParam<Kind> {
  protected:
   PacketDeviceTest() {
@@ -73,7 +73,7 @@ TEST_P(PacketDeviceTest, ReadsPacketsInOrderUntilNoneIsLeft) {
   }
 }
 
-// Its MTU is the command's to raise: what was cut would look like a whole packet.
+// The command may raise the MTU of the device: a truncated packet must not look like a whole one.
 TEST_P(PacketDeviceTest, ShowsThatAPacketIsLargerThanTheMtu) {
   const Bytes packet(6 * kMtu);
   ASSERT_EQ(send(kernel_.number(), packet.data(), packet.size(), 0), static_cast<ssize_t>(packet.size()));

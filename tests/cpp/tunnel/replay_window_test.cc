@@ -29,7 +29,7 @@ TEST(ReplayWindow, TakesWhatIsTooOldForHeard) {
   EXPECT_FALSE(window.heard(11));
 }
 
-// Against a set that forgets nothing; jumps of every size up to beyond the window.
+// Compared with a set of all UIDs; with jumps of every size up to beyond the window.
 TEST(ReplayWindow, AgreesWithASet) {
   std::mt19937_64 random{1};
   ReplayWindow window;

@@ -1,4 +1,4 @@
-// Cutting and joining, one against the other.
+// Segmenter and SegmentJoiner, each checked by the other.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ constexpr std::size_t kOptionBytes = 12;
 constexpr std::size_t kHeaderBytes = 20 + 20 + kOptionBytes;
 constexpr std::size_t kFlagsAt = 20 + 13;
 
-// A frame as the kernel hands it over: TCP, its checksum left to us.
+// A frame as the kernel returns it: TCP, without its checksum.
 Bytes tcp_frame(std::size_t payload_bytes, uint8_t flags = kAck) {
   Bytes frame = inner_packet(kClientEnd, kHeaderBytes + payload_bytes, 1);
   write_u16(frame, 6, 0x4000);  // do not fragment
@@ -44,7 +44,7 @@ std::vector<Bytes> cut(const Bytes& frame, uint16_t segment_bytes) {
   return cut(frame, {.gso_type = FrameHeader::kTcp4, .gso_size = segment_bytes});
 }
 
-// The frames that a run of packets becomes, and how many segments the kernel is told each has.
+// The frames that a sequence of packets is joined to, and the number of segments of each.
 std::vector<Bytes> join(const std::vector<Bytes>& packets) {
   SegmentJoiner joiner;
   std::vector<Bytes> frames;
@@ -155,7 +155,7 @@ TEST(SegmentJoiner, KeepsApartWhatDoesNotFollow) {
   EXPECT_EQ(frames_with([](auto& packets) { packets[1].pop_back(); }), 3U);
 }
 
-// One flipped bit anywhere: the packet is delivered as it is, for the kernel to check.
+// A packet with one flipped bit is delivered unchanged, and the kernel checks it.
 TEST(SegmentJoiner, JoinsNothingHarmed) {
   std::mt19937_64 random{1};
   const std::vector<Bytes> whole = cut(tcp_frame(200), 100);

@@ -1,4 +1,4 @@
-// The figures and the test cases of draft-ietf-ccwg-bbr-06 (its sections, and appendix A).
+// Numbers and test cases of draft-ietf-ccwg-bbr-06 (its sections, and appendix A).
 #include "agents/controllers/bbr/bbr3.hh"
 
 #include <gtest/gtest.h>
@@ -24,15 +24,15 @@ constexpr double kLinkMbps = 8;  // a packet per ms: a BDP of 100 packets
 constexpr int kRoundPackets = 100;
 constexpr int64_t kInflight = 99;  // no queue
 
-// A flow told what a path of 8 Mbit/s and 100 ms would tell it: one ACK per ms, a round trip every 100.
+// A flow with the ACKs of a path of 8 Mbit/s and 100 ms: one per ms, so that a round has 100.
 class Bbr3Test : public testing::Test {
  protected:
   Bbr3Test() {
     for (int i = 0; i < kRoundPackets; ++i) send(i + 1);
   }
 
-  // Sends a packet with that many in flight, and one of a round trip ago arrives; the sample says `mbps`
-  // over the round trip, which is ever shorter unless there is a queue.
+  // Sends a packet with that many in flight, and acknowledges one sent a round trip ago, with a rate sample
+  // of `mbps`. The RTT decreases from ACK to ACK unless there is a queue.
   void ack(double mbps = kLinkMbps, int64_t inflight_packets = kInflight, Time queueing = {}) {
     now_ += milliseconds{1};
     delivered_ += kPacketBytes;
@@ -119,7 +119,7 @@ class Bbr3Test : public testing::Test {
     return now_ - began;
   }
 
-  // What the sender is told, by the bandwidth that it was told.
+  // The pacing rate relative to the bandwidth of the rate samples.
   [[nodiscard]] double pacing_gain(double mbps = kLinkMbps) const {
     return bbr_.limits().pacing_rate->mbps() / (0.99 * mbps);  // section 2.5: PacingMarginPercent
   }
@@ -176,8 +176,8 @@ TEST_F(Bbr3Test, LeavesStartupAfterThreeRoundsWithoutGrowth) {
   EXPECT_NEAR(pacing_gain(9), 0.5, 0.001);  // section 5.3.2
 }
 
-// Section 5.3.1.3, and A.2: more than two percent lost in a round, in six places, though the bandwidth grows.
-TEST_F(Bbr3Test, LeavesStartupWhenSixStretchesOfARoundAreLost) {
+// Section 5.3.1.3, and A.2: more than two percent lost in a round, in six ranges, while the bandwidth grows.
+TEST_F(Bbr3Test, LeavesStartupWhenSixRangesOfARoundAreLost) {
   round_trip(2);
   send_and_lose(6, 200);
   for (int i = 0; i < kRoundPackets - 1; ++i) ack(4, 200);
@@ -188,7 +188,7 @@ TEST_F(Bbr3Test, LeavesStartupWhenSixStretchesOfARoundAreLost) {
   EXPECT_NEAR(longterm(), 50, 1);  // the BDP, and what a round delivered: 4 Mbit/s * 100 ms
 }
 
-TEST_F(Bbr3Test, StaysInStartupWhenFewerThanSixStretchesAreLost) {
+TEST_F(Bbr3Test, StaysInStartupWhenFewerThanSixRangesAreLost) {
   round_trip(2);
   send_and_lose(5, 200);
   lose({next_seq() - 1});  // continues the fifth
@@ -206,7 +206,7 @@ TEST_F(Bbr3Test, DrainsUntilTheBdpIsInFlight) {
   EXPECT_EQ(bbr_.mode(), Mode::cruise);  // there is nothing left to bring down
 }
 
-// Section 5.3.2, and A.4: the fourth round is one too many.
+// Section 5.3.2, and A.4: Drain ends after three rounds at the latest.
 TEST_F(Bbr3Test, DrainsForThreeRoundsAtMost) {
   reach(Mode::drain, 250);
   for (int i = 0; i < 3 * kRoundPackets; ++i) ack(kLinkMbps, 250);
@@ -246,7 +246,7 @@ TEST_F(Bbr3Test, ProbesForBandwidthAfterTwoToThreeSeconds) {
   EXPECT_LT(wait, seconds{3} + milliseconds{10});
 }
 
-// A.9: where the queue does not drain, the same.
+// A.9: the same while the queue does not drain.
 TEST_F(Bbr3Test, ProbesForBandwidthThoughItHasNotDrained) {
   reach(Mode::down, 250);
   const Time began = now_;
@@ -283,7 +283,7 @@ TEST_F(Bbr3Test, BoundsTheInflightThatLosesMoreThanTwoPercent) {
   EXPECT_NEAR(longterm(), 199, 0.01);
 }
 
-// Section 5.5.10.2: but by Beta, 0.7 of the BDP, at least.
+// Section 5.5.10.2: the bound is at least Beta = 0.7 times the BDP.
 TEST_F(Bbr3Test, BoundsTheInflightByBetaAtLeast) {
   reach(Mode::up);
   std::vector<uint64_t> lost;
@@ -292,7 +292,7 @@ TEST_F(Bbr3Test, BoundsTheInflightByBetaAtLeast) {
   EXPECT_NEAR(longterm(), 70, 0.5);
 }
 
-// Section 5.5.10.2: but not by what an application left in flight, though the probing ends.
+// Section 5.5.10.2: the inflight of an application-limited flow sets no bound, but the probe ends.
 TEST_F(Bbr3Test, BoundsNothingByLossesOfAnApplicationThatHeldBack) {
   app_limited_ = true;
   reach(Mode::up);
@@ -366,7 +366,7 @@ TEST_F(Bbr3Test, AdaptsToLossesWhileItCruises) {
 }
 
 // Section 5.3.4, and A.10: after five seconds without a smaller RTT half of the BDP, for 200 ms and a round
-// trip. What is delivered meanwhile says nothing of the bandwidth.
+// trip. Rate samples of that time do not lower the bandwidth.
 TEST_F(Bbr3Test, HalvesTheInflightEveryFiveSeconds) {
   ack();
   while (now_ < seconds{5}) ack(kLinkMbps, kInflight, milliseconds{5});
@@ -383,7 +383,7 @@ TEST_F(Bbr3Test, HalvesTheInflightEveryFiveSeconds) {
   EXPECT_GT(cwnd(), 190);
 }
 
-// Section 2.16.1: a smallest RTT is believed for ten seconds, though five bring none as small.
+// Section 2.16.1: a min RTT is valid for ten seconds, even if ProbeRTT after five measures a larger one.
 TEST_F(Bbr3Test, BelievesTheSmallestRttForTenSeconds) {
   ack();
   const auto half_of_bdp = [this] {
@@ -453,7 +453,7 @@ TEST_F(Bbr3Test, KeepsWhatLossesTaughtWhereOneOfThemIsGenuine) {
   EXPECT_NE(bbr_.mode(), Mode::refill);
 }
 
-// Losses that were none ended startup: it goes on.
+// Spurious losses had ended Startup: it continues.
 TEST_F(Bbr3Test, GoesBackToStartupOnceAllThatSeemedLostHasArrived) {
   round_trip(2);
   const uint64_t first = next_seq();
@@ -465,7 +465,7 @@ TEST_F(Bbr3Test, GoesBackToStartupOnceAllThatSeemedLostHasArrived) {
   EXPECT_GT(longterm(), 1e9);
 }
 
-// Section 5.5.11.2, bw_shortterm: what the losses had made slower is as fast as before.
+// Section 5.5.11.2: bw_shortterm, which the losses had lowered, is restored.
 TEST_F(Bbr3Test, PacesAsBeforeLossesThatWereNone) {
   reach(Mode::cruise);
   round_trip(0.6 * kLinkMbps);
@@ -477,7 +477,7 @@ TEST_F(Bbr3Test, PacesAsBeforeLossesThatWereNone) {
   EXPECT_NEAR(pacing_gain(), 1, 0.01);
 }
 
-// Section 5.5.11.2: the smallest RTT is still looked for, and the bounds are taken back all the same.
+// Section 5.5.11.2: in ProbeRTT the bounds are restored, and the mode stays.
 TEST_F(Bbr3Test, DoesNotLeaveProbeRttForLossesThatWereNone) {
   reach(Mode::up);
   const std::vector<uint64_t> lost = lose_of_a_window();
@@ -487,7 +487,7 @@ TEST_F(Bbr3Test, DoesNotLeaveProbeRttForLossesThatWereNone) {
   EXPECT_GT(longterm(), 1e9);
 }
 
-// Section 5.5.11.2: full_bw_reached is false again, so that startup goes on once the RTT is known.
+// Section 5.5.11.2: full_bw_reached is false again, so that Startup continues after ProbeRTT.
 TEST_F(Bbr3Test, GoesBackToStartupAfterProbeRttOnceAllThatSeemedLostHasArrived) {
   round_trip(2);
   const uint64_t first = next_seq();
@@ -508,7 +508,7 @@ TEST_F(Bbr3Test, KeepsWhatLossesTaughtWhereMarksTellOfCongestionToo) {
   EXPECT_LT(longterm(), 101);
 }
 
-// They are of one recovery, which is undone as a whole.
+// The losses belong to one recovery, which is undone as a whole.
 TEST_F(Bbr3Test, TakesBackLossesOfLaterPacketsWithThoseTheRecoveryBeganFor) {
   reach(Mode::up);
   const std::vector<uint64_t> first = lose_of_a_window();

@@ -1,4 +1,4 @@
-// What BBR 3 is made of, by the figures of draft-ietf-ccwg-bbr-06.
+// The parts of BBR 3, with numbers from draft-ietf-ccwg-bbr-06.
 #include <gtest/gtest.h>
 
 #include <vector>
@@ -34,7 +34,7 @@ TEST(MinRttFilter, ForgetsTheSmallestAfterTenSecondsForTheRecentOne) {
   EXPECT_EQ(filter.min(), Time{milliseconds{30}});
 }
 
-// Version 1 looks for it when it is to be forgotten.
+// In version 1 ProbeRTT is due when the min RTT expires.
 TEST(MinRttFilter, OfOneIntervalForgetsTheSmallestAsItTellsThatItIsOld) {
   MinRttFilter filter{seconds{10}};
   filter.update(seconds{1}, milliseconds{20});

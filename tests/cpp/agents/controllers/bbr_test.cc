@@ -18,7 +18,7 @@ constexpr int64_t kPacketBytes = 1000;
 constexpr milliseconds kRtt{100};
 constexpr double kLinkMbps = 8;  // a packet per ms: a BDP of 100 packets
 
-// A flow told what a path of 8 Mbit/s and 100 ms would tell it: one ACK per ms, `queued` ms late.
+// A flow with the ACKs of a path of 8 Mbit/s and 100 ms: one per ms, each delayed by `queued` ms.
 class BbrTest : public testing::Test {
  protected:
   // One ACK; the sample says `mbps` over the round trip.
@@ -103,7 +103,7 @@ TEST_F(BbrTest, PacesAtTwoOverLnTwoTimesTheBandwidthInStartup) {
   EXPECT_GT(bbr_.limits().pacing_rate->mbps(), 2.88 * 4 * 0.99);
 }
 
-// Section 4.3.2.2: three rounds without a quarter more.
+// Section 4.3.2.2: three rounds in which the bandwidth does not grow by 25 %.
 TEST_F(BbrTest, LeavesStartupAfterThreeRoundsWithoutGrowth) {
   round_trip(2);
   round_trip(4);
@@ -164,7 +164,7 @@ TEST_F(BbrTest, ShrinksToFourPacketsTenSecondsAfterTheSmallestRtt) {
   EXPECT_GT(cwnd(), 150);
 }
 
-// However many rounds it lasts: the low samples of four packets in flight say nothing of the path.
+// However many rounds it lasts: with four packets in flight, low samples do not lower the bandwidth.
 TEST_F(BbrTest, RemembersTheBandwidthWhileItProbesForTheSmallestRtt) {
   reach_probe_bw();
   while (bbr_.mode() != Bbr::Mode::probe_rtt) ack(kLinkMbps, milliseconds{5});
@@ -184,7 +184,7 @@ TEST_F(BbrTest, AllowsAnEvenNumberOfPacketsInFlight) {
   EXPECT_GE(cwnd(), 18);
 }
 
-// Linux: what losses seemed to tell is forgotten.
+// Linux, bbr_undo_cwnd: the conclusions from spurious losses are forgotten.
 TEST_F(BbrTest, RestoresTheWindowAfterASpuriousTimeout) {
   reach_probe_bw();
   round_trip();
@@ -218,7 +218,7 @@ TEST_F(BbrTest, KeepsTheWindowOfATimeoutUntilWhatLeftAfterItArrives) {
   EXPECT_NEAR(cwnd(), before, 3);
 }
 
-// What seemed lost has all arrived: the recovery is over, and the window what it was.
+// All losses were spurious: the recovery is over, and cwnd is restored.
 TEST_F(BbrTest, RestoresTheWindowOnceAllThatSeemedLostHasArrived) {
   reach_probe_bw();
   round_trip();
@@ -256,7 +256,7 @@ TEST_F(BbrTest, KeepsTheWindowOfProbeRttAfterLossesThatWereNone) {
   EXPECT_EQ(cwnd(), 4);
 }
 
-// Linux: growth is looked for anew, so that startup goes on.
+// Linux: the search for growth begins again, so that Startup continues.
 TEST_F(BbrTest, LooksForGrowthAnewAfterLossesThatWereNone) {
   for (int i = 0; i < 3; ++i) round_trip();
   ASSERT_EQ(bbr_.mode(), Bbr::Mode::startup);
@@ -266,7 +266,7 @@ TEST_F(BbrTest, LooksForGrowthAnewAfterLossesThatWereNone) {
   EXPECT_EQ(bbr_.mode(), Bbr::Mode::startup);
 }
 
-// What has been lost counts as having been in flight: a probe of 5/4 that loses packets is over.
+// Lost packets count as having been in flight: a probe with a gain of 5/4 that loses packets is over.
 TEST_F(BbrTest, CountsTheFirstLossOfAnEpisode) {
   reach_probe_bw();
   while (bbr_.pacing_gain() != 1.25) ack(kLinkMbps, {}, 105);
@@ -301,7 +301,7 @@ TEST_F(BbrTest, GoesOnWithARecoveryThatASpuriousTimeoutInterrupted) {
   EXPECT_NEAR(cwnd(), before, 3);
 }
 
-// Section 4.2.3.4: what is in flight, and one packet out for one in, for a round; then the window again.
+// Section 4.2.3.4: cwnd is the inflight, with packet conservation for a round; then cwnd is restored.
 TEST_F(BbrTest, ConservesPacketsForARoundTripAfterALossAndRestoresTheWindow) {
   reach_probe_bw();
   round_trip();
@@ -314,8 +314,8 @@ TEST_F(BbrTest, ConservesPacketsForARoundTripAfterALossAndRestoresTheWindow) {
   EXPECT_NEAR(cwnd(), before, 2);
 }
 
-// 40 packets lost of every 150 that arrive at 8 Mbit/s: a policer. No gain then, and its bandwidth is paced
-// at.
+// A policer drops 40 of every 150 packets, and passes 8 Mbit/s. The flow is then paced at that rate, without
+// a gain.
 TEST_F(BbrTest, PacesAtWhatAPolicerLetsThrough) {
   reach_probe_bw();
   meet_policer();
@@ -324,7 +324,7 @@ TEST_F(BbrTest, PacesAtWhatAPolicerLetsThrough) {
   EXPECT_NEAR(bbr_.limits().pacing_rate->mbps(), kLinkMbps * 0.99, 0.01);
 }
 
-// Linux: so that losses that were none are not taken for it.
+// Linux: spurious losses must not be taken for those of a policer.
 TEST_F(BbrTest, ForgetsAPolicerAfterLossesThatWereNone) {
   reach_probe_bw();
   meet_policer();

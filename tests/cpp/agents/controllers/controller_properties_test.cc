@@ -1,4 +1,4 @@
-// What holds for every controller, whatever the network does to its packets.
+// Properties of every controller on random networks.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -34,7 +34,7 @@ std::vector<std::string> schemes() {
   return schemes;
 }
 
-// As over QUIC, whose receivers tell no times.
+// As over QUIC, whose receivers do not report arrival times.
 class WithoutReceiversClock final : public ForwardingController<Cloned<CongestionController>> {
  public:
   using ForwardingController::ForwardingController;

@@ -37,7 +37,7 @@ class CopaTest : public testing::Test {
   // One window: the ACK of a packet that left after the last window ended.
   void round_trip(milliseconds rtt) { ack(rtt, rtt); }
 
-  // A loss is known one round trip after the packet left: in the window after the one that sent it.
+  // A loss is detected one round trip after the packet left, in the window after the one that sent it.
   void lose(Time sent_before = milliseconds{200}, bool timeout = false) {
     const std::array lost{LostPacket{.seq = 0, .bytes = kPacketBytes, .sent_at = now_ - sent_before}};
     report_losses(copa_, now_, {.packets = lost, .inflight_bytes = 0, .timeout = timeout});
@@ -132,7 +132,7 @@ TEST_F(CopaTest, NeverMovesByMoreThanAPacketPerAckNorBelowTwoPackets) {
   }
 }
 
-// The authors' implementation: looked at every two RTTs, 0.7 of the window when more than 30 % is lost.
+// The authors' implementation: every two RTTs, a loss rate above 30 % reduces cwnd to 0.7 of it.
 TEST_F(CopaTest, KeepsSevenTenthsOfAWindowThatLosesMoreThanThreeTenths) {
   for (const double share : {0.29, 0.31}) {
     for (int i = 0; i < 40; ++i) round_trip(kEmpty);
@@ -154,7 +154,7 @@ TEST_F(CopaTest, KeepsItsVelocityWhileTheWindowIsNotUsed) {
   EXPECT_EQ(copa_.velocity(), 2);
 }
 
-// A queue of one packet is never measured: losses alone hold the window.
+// A queue of one packet causes no measurable delay: only losses limit the window.
 TEST(CopaRun, DoesNotFloodAQueueOfOnePacket) {
   FlowOnChangingPath flow{"copa", {.queue_packets = 1}};
   flow.run_until(20);

@@ -117,7 +117,7 @@ TEST_F(CubicTest, HoldsSsthreshWhereOneTimeoutFollowsAnother) {  // RFC 5681 sec
   EXPECT_NEAR(flow_.cwnd(), 28, 2);
 }
 
-// RFC 9438, section 4.9.1: window, ssthresh, W_max, K and the epoch are as before.
+// RFC 9438, section 4.9.1: cwnd, ssthresh, W_max, K and the epoch are restored.
 TEST_F(CubicTest, GoesBackToItsEpochAfterASpuriousTimeout) {
   slow_start_to(40);
   flow_.lose_one_and_recover(kRtt);

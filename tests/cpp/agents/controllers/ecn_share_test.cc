@@ -24,7 +24,7 @@ TEST(EcnShare, CountsRoundsHalfOfWhichIsMarked) {
   EXPECT_EQ(share.rounds_too_high(), 0);
 }
 
-// An ACK may tell of more marks than of packets: those of lost ACKs.
+// An ACK may report more marks than packets, if ACKs before it were lost.
 TEST(EcnShare, IsNeverMoreThanAll) {
   EcnShare share;
   share.on_ack(1, 40, true);

@@ -9,7 +9,8 @@ namespace {
 
 constexpr int64_t kPacket = 1000;
 
-// A flow whose packets are acknowledged one by one, each answered by as many as its window admits.
+// A flow whose packets are acknowledged one by one; after each ACK as many packets leave as the window
+// admits.
 struct MarkedFlow {
   int64_t inflight_packets;
   int64_t ssthresh_bytes;
@@ -36,7 +37,8 @@ struct MarkedFlow {
   }
 };
 
-// RFC 6937, section 3.1: CEIL. What is to be saved of a window of 57 is first due at the 23rd ACK.
+// RFC 6937, section 3.1: CEIL. With a window of 57 packets, no ACK before the 23rd sends less than one
+// packet.
 TEST(FastRecovery, RoundsUpToWholePackets) {
   MarkedFlow flow{.inflight_packets = 57, .ssthresh_bytes = 54'500};
   for (int ack = 1; ack <= 22; ++ack) ASSERT_EQ(flow.take_ack(), 1) << ack;
@@ -54,7 +56,7 @@ TEST(FastRecovery, SpreadsTheReductionOverTheRoundTrip) {
   EXPECT_EQ(flow.inflight_packets, 21);
 }
 
-// 40 GB, whose square is beyond 64 bits.
+// 40 GB in flight: the square does not fit into 64 bits.
 TEST(FastRecovery, SpreadsTheReductionOfAVeryLargeWindow) {
   constexpr int64_t kGigabyte = 1'000'000'000;
   MarkedFlow flow{.inflight_packets = 40, .ssthresh_bytes = 20 * kGigabyte, .packet_bytes = kGigabyte};

@@ -136,7 +136,7 @@ TEST(DelayBasedRate, NeverExceedsTheIncomingRateByMoreThanHalf) {
   EXPECT_EQ(rate.rate_mbps(), 1.5);
 }
 
-// beta = 0.85 of what comes in, then a hold before the next increase.
+// beta = 0.85 of the incoming rate, then a hold before the next increase.
 TEST(DelayBasedRate, FallsBelowTheIncomingRateOnOveruseAndHolds) {
   DelayBasedRate rate{2};
   rate.update(seconds{1}, LinkUse::over, {.incoming_mbps = 1.6});
@@ -176,7 +176,7 @@ TEST(DelayBasedRate, GrowsByEightPercentBeyondThreeDeviationsOfItsDecreases) {
   }
 }
 
-// Above them the capacity has changed, and what it was is forgotten.
+// Above them the capacity has changed, and its former mean is forgotten.
 TEST(DelayBasedRate, ForgetsItsDecreasesWhenMoreComesIn) {
   DelayBasedRate rate{2};
   rate.update(seconds{1}, LinkUse::over, {.incoming_mbps = 1.6});
@@ -215,7 +215,8 @@ TEST(LossBasedRate, FollowsTheShareThatIsLost) {
   EXPECT_NEAR(rate.rate_mbps(), 0.945, 1e-9);
 }
 
-// 3 lost of 20 packets: 0.3 (1 - 0.15 / 2) Mbit/s. The packets form one group, which tells no delay.
+// 3 of 20 packets lost: 0.3 (1 - 0.15 / 2) Mbit/s. The packets are one group, so that there is no delay
+// estimate.
 TEST(Gcc, HearsOfLossesFromReportsOfTwentyPackets) {
   constexpr int64_t kPacketBytes = 1000;
   Gcc gcc{kPacketBytes};
@@ -235,7 +236,7 @@ TEST(GccRun, FillsASlowLinkWithoutAQueue) {
   EXPECT_LT(measured.p95_delay_ms, 30 + 150);
 }
 
-// A second's pause: what came in before it says as much as it did.
+// After a pause of a second the incoming rate is measured anew, and does not fall because of the pause.
 TEST(GccRun, KeepsItsRateOverAPause) {
   FlowOnChangingPath flow{"gcc", {.offers = [](double s, int64_t) { return s < 60 || s > 61; }}};
   flow.run_until(60);
@@ -245,7 +246,7 @@ TEST(GccRun, KeepsItsRateOverAPause) {
   EXPECT_GT(flow.controller().limits().pacing_rate->mbps(), 0.7 * before_mbps);
 }
 
-// Its window of two seconds would hold a path of five to less than half of its rate.
+// On a path with an RTT of 5 s, a window of two seconds would limit the flow to less than half of its rate.
 TEST(GccRun, IsPacedAndNotHeldByAWindowOnALongPath) {
   Gcc gcc{1000};
   const std::array<LostPacket, 1> lost{};

@@ -56,7 +56,7 @@ TEST_F(LedbatTest, GrowsInProportionToTheDistanceFromTheTarget) {
   EXPECT_NEAR(flow_.cwnd(), before + 0.5, 0.05);
 }
 
-// GAIN = 1 and an empty queue, off_target = 1: a packet per window, as fast as it ever grows.
+// GAIN = 1 and an empty queue, off_target = 1: one packet per window, the fastest growth.
 TEST_F(LedbatTest, GrowsByAPacketPerWindowWithoutAQueue) {
   leave_slow_start();
   acknowledge(1, {});
@@ -81,7 +81,7 @@ TEST_F(LedbatTest, IsNotMisledByOneLatePacket) {
   EXPECT_GT(flow_.cwnd(), before);
 }
 
-// Section 2.4.2, max_allowed_cwnd, for a sender that has less to send than it may.
+// Section 2.4.2, max_allowed_cwnd: the application limits the flow.
 TEST_F(LedbatTest, GrowsNoFurtherThanAPacketBeyondWhatIsInFlight) {
   const double before = flow_.cwnd();
   for (int i = 0; i < 8; ++i) flow_.ack(next_ack_++, kRtt, kBaseDelay);

@@ -152,7 +152,7 @@ TEST_F(NewRenoTest, RestartsFromOnePacketAfterATimeout) {  // RFC 5681 section 3
   EXPECT_EQ(flow_.cwnd(), 10);
 }
 
-// RFC 5682, answered as Linux does: the window and ssthresh of before.
+// RFC 5682, with the response of Linux: cwnd and ssthresh are restored.
 TEST_F(NewRenoTest, GoesBackToItsWindowAfterASpuriousTimeout) {
   fill_twenty();
   flow_.lose({10});

@@ -9,7 +9,8 @@
 namespace ccgym {
 namespace {
 
-// What a monitor interval of 1000 packets reports; a link of `capacity_mbps` without a queue loses the rest.
+// The result of an interval of 1000 packets on a link of `capacity_mbps` without a queue, which drops the
+// excess.
 MonitorInterval result_of(const RateLearner::Trial& trial, double capacity_mbps) {
   const double share = std::min(1.0, capacity_mbps / trial.rate_mbps);
   MonitorInterval result{.trial = trial.id, .rate_mbps = trial.rate_mbps, .sent = 1000, .closed = true};
@@ -44,7 +45,7 @@ TEST(Allegro, DoublesUntilTheUtilityFallsAndFallsBackToTheBestRate) {
   EXPECT_EQ(learner.rate_mbps(), 8);
 }
 
-// With answers an RTT late the doubled rate lasts for two intervals; the second one tells nothing new.
+// Results come an RTT late, so that the doubled rate is used for two intervals; the second result is ignored.
 TEST(Allegro, HoldsTheRateInItsStartWhileAnswersAreOut) {
   Allegro learner{{.utility = Allegro::Utility::loss}, 1};
   learner.start(1);
@@ -115,7 +116,7 @@ TEST(AllegroRun, KeepsItsRateUnderRandomLossAndRenoDoesNot) {
   EXPECT_LT(run_scenario("reno", lossy).mbps, 0.6 * 12);
 }
 
-// Section 2.2: its loss cap lets it lose a few percent, not more.
+// Section 2.2: the loss cap permits a loss of a few percent.
 TEST(AllegroRun, LosesNoMoreThanItsCapOnAShallowQueue) {
   const Measured measured = run_scenario("allegro:loss", {.queue_packets = 60});
   EXPECT_GT(measured.mbps, 0.95 * 12);

@@ -105,7 +105,7 @@ TEST_F(MonitorIntervalsTest, TakeForLostWhatLaterPacketsHaveOvertaken) {
   EXPECT_EQ(intervals_.take_settled()->loss_rate(), 1);
 }
 
-// Reordering is no loss, however far: the sender says what is lost.
+// Reordered packets do not count as lost: the sender's loss detector decides.
 TEST_F(MonitorIntervalsTest, WaitForWhatLaterPacketsHaveOvertaken) {
   open(0, 1);
   send(0, 4);
@@ -118,7 +118,7 @@ TEST_F(MonitorIntervalsTest, WaitForWhatLaterPacketsHaveOvertaken) {
   EXPECT_EQ(intervals_.take_settled()->loss_rate(), 0.25);
 }
 
-// What a time-out presumes lost was never charged: that it arrives takes nothing back.
+// A packet that a time-out presumed lost was not counted as lost, so that its arrival changes no count.
 TEST_F(MonitorIntervalsTest, TakeBackOnlyLossesThatWereCharged) {
   open(0, 1);
   send(0, 4);
@@ -136,7 +136,7 @@ TEST_F(MonitorIntervalsTest, TakeBackOnlyLossesThatWereCharged) {
   EXPECT_EQ(settled->loss_rate(), 0.25);
 }
 
-// Four packets in 8 ms are 6 Mbit/s, whatever the pacer would have let go.
+// Four packets in 8 ms are 6 Mbit/s, even if the pacer permitted more.
 TEST_F(MonitorIntervalsTest, ReportTheRateThatTheWindowLetThrough) {
   open(0, 1, /*rate_mbps=*/12);
   send(0, 4);

@@ -19,7 +19,7 @@ using std::chrono::seconds;
 
 constexpr int64_t kPacketBytes = 1500;
 
-// Wants 1.2 Mbit/s for ever, one packet in 10 ms, and counts the intervals it was asked for.
+// A learner that always chooses 1.2 Mbit/s, one packet per 10 ms, and counts the intervals.
 class Steady final : public RateLearner {
  public:
   explicit Steady(int& asked) : asked_{asked} {}
@@ -59,7 +59,7 @@ TEST(PccWith, IsTheSchemeOfItsLearner) {
   EXPECT_EQ(Pcc::with<Vivace>(kPacketBytes, {.utility = Vivace::Utility::loss}, 1).name(), "vivace");
 }
 
-// A sender that waits for its window sends nothing that an interval could be measured by.
+// While the window is closed no interval begins, because it would have no packets.
 TEST_F(PccTest, BeginsAnIntervalWithItsFirstPacket) {
   send(milliseconds{0});
   acknowledge(milliseconds{100}, milliseconds{100}, milliseconds{100});
@@ -99,7 +99,7 @@ TEST_F(PccTest, TriesNothingNewWhileManyIntervalsAreWithoutAnswer) {
   EXPECT_EQ(asked_, 64);
 }
 
-// Its rate is held for as long as another interval would have lasted.
+// The rate is held for the length of another interval.
 TEST_F(PccTest, HoldsItsRateForTheRoundTripsThatItsTimerIsTold) {
   send(milliseconds{0});
   acknowledge(milliseconds{20}, milliseconds{20}, milliseconds{20});
@@ -111,7 +111,7 @@ TEST_F(PccTest, HoldsItsRateForTheRoundTripsThatItsTimerIsTold) {
   EXPECT_EQ(pcc_.next_timer(), seconds{10 + 2});
 }
 
-// Two round trips where they are longer than two seconds: pacing alone decides.
+// With an RTT above a second the window is two round trips, so that only pacing limits the flow.
 TEST_F(PccTest, IsNotHeldByItsWindowOnALongPath) {
   send(milliseconds{0});
   acknowledge(milliseconds{5000}, milliseconds{5000}, milliseconds{5000});

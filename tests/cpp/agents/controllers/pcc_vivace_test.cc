@@ -13,7 +13,8 @@ namespace {
 
 using Utility = Vivace::Utility;
 
-// 1000 packets; a link of `capacity_mbps` without a queue loses what is above.
+// The result of an interval of 1000 packets on a link of `capacity_mbps` without a queue, which drops the
+// excess.
 MonitorInterval result_of(const RateLearner::Trial& trial, double capacity_mbps) {
   MonitorInterval result{.trial = trial.id, .rate_mbps = trial.rate_mbps, .sent = 1000, .closed = true};
   result.acked = static_cast<int64_t>(1000 * std::min(1.0, capacity_mbps / trial.rate_mbps));
@@ -34,9 +35,8 @@ TEST(Vivace, IgnoresTheLatencyInTheLossUtilityAndNoiseInBoth) {
   EXPECT_NEAR(Vivace::utility(Utility::latency, 10, 0.009, 0), 7.9433, 1e-4);
 }
 
-// RTTs about 100 ms of eight departures in 70 ms: a line of 0.1 s/s, and off it by a distance that alternates
-// as
-// + - - + + - - +, which leaves the fitted slope where it is.
+// Eight RTTs around 100 ms, of departures within 70 ms: a line of slope 0.1 s/s, plus an error with the signs
+// + - - + + - - +, which does not change the slope of the regression.
 RttLine rtts_off_by(double distance_s) {
   RttLine rtts;
   for (int i = 0; i < 8; ++i) {
@@ -46,7 +46,7 @@ RttLine rtts_off_by(double distance_s) {
   return rtts;
 }
 
-// Over an RTT of 100 ms this slope lifts the RTT by 10 ms.
+// In an interval of 100 ms this slope raises the RTT by 10 ms.
 TEST(Vivace, TakesASlopeWithinTheErrorOfTheFitForNoise) {
   EXPECT_NEAR(Vivace::rtt_slope(rtts_off_by(0)), 0.1, 1e-9);
   EXPECT_NEAR(Vivace::rtt_slope(rtts_off_by(0.0099)), 0.1, 1e-9);
@@ -112,7 +112,7 @@ TEST_F(VivaceLearning, AmplifiesStepsOfTheSameSignAndStartsAnewWhenItTurns) {
   EXPECT_NEAR(learner_.rate_mbps(), rate - 0.1, 1e-9);
 }
 
-// Section 4.3: at most 5 % at first, 10 % more each time in a row that the bound is met, 5 % after a turn.
+// Section 4.3: the bound is 5 %, grows by 10 % each time that it is exceeded, and is 5 % again after a turn.
 TEST_F(VivaceLearning, BoundsTheChangeDynamically) {
   double rate = 20;
   for (const double bound : {0.05, 0.15, 0.25}) {
@@ -124,7 +124,7 @@ TEST_F(VivaceLearning, BoundsTheChangeDynamically) {
   EXPECT_NEAR(learner_.rate_mbps(), rate * 0.95, 1e-9);
 }
 
-// From 20 Mbit/s, with slopes whose weight makes each change meet its bound.
+// Starts at 20 Mbit/s; the RTT slopes are so large that every change exceeds its bound.
 class VivaceNoise : public testing::Test {
  protected:
   void SetUp() override {
@@ -173,7 +173,7 @@ TEST_F(VivaceNoise, BelievesAPairInWhichTheFasterRateLiftsTheRttMore) {
   EXPECT_NEAR(learner_.rate_mbps(), 19, 1e-9);
 }
 
-// Section 6: a near-full link with hardly any queue.
+// Section 6: the link is nearly full, and its queue is short.
 TEST(VivaceRun, FillsTheLinkWithAShortQueue) {
   const Measured measured = run_scenario("vivace", {.rate_mbps = 50, .queue_packets = 250});
   EXPECT_GT(measured.mbps, 0.8 * 50);
@@ -201,9 +201,8 @@ TEST(VivaceRun, KeepsItsRateWhereTheRttIsNoisy) {
   EXPECT_GT(mbps, 0.6 * 3.04);  // of thirty seeds the mean is 0.8, the deviation 0.1
 }
 
-// Where the queue of such a link is full, slopes differ by noise alone, many times the weight of the losses:
-// the rate must come back from there. Of forty seeds 5 % are lost, the start's mostly; 25 % were, and up
-// to 85.
+// While the queue of such a link is full, RTT slopes are noise, which weighs many times as much as the
+// losses: the rate still has to fall. X.
 TEST(VivaceRun, DoesNotFloodALinkWhoseOpportunitiesComeAtRandom) {
   PathSpec path{.delay_ms = 18, .uplink = {}, .downlink = {.schedule = Schedule::constant(14)}};
   double sent = 0;
@@ -219,7 +218,7 @@ TEST(VivaceRun, DoesNotFloodALinkWhoseOpportunitiesComeAtRandom) {
   EXPECT_GT((sent - lost) * 1464 * 8 / (8 * 30e6), 0.5 * 14);
 }
 
-// The part of the smaller of two flows, once both have been there for long.
+// The share of the smaller of two flows, long after both have started.
 double smaller_part(uint64_t seed) {
   const auto schedule = Schedule::constant(50);
   PathSpec path{.delay_ms = 10,
@@ -235,7 +234,7 @@ double smaller_part(uint64_t seed) {
   return std::min(packets[0], packets[1]) / (packets[0] + packets[1]);
 }
 
-// Section 6: flows of Vivace converge to a fair share. In the mean: one run has from 0.2 to 0.5.
+// Section 6: Vivace flows converge to a fair share. The mean is checked, because single runs have 0.2 to 0.5.
 TEST(VivaceRun, SharesALinkWithItself) {
   double sum = 0;
   for (uint64_t seed = 1; seed <= 8; ++seed) sum += smaller_part(seed);

@@ -9,7 +9,7 @@ using std::chrono::milliseconds;
 
 constexpr int64_t kPacketBytes = 1000;
 
-// Rounds of 100 ms; what is lost in a round is lost before its last delivery.
+// Rounds of 100 ms; the losses of a round are declared before its last delivery.
 class PolicerTest : public testing::Test {
  protected:
   bool round(int delivered_packets, int lost_packets, bool app_limited = false) {
@@ -24,7 +24,7 @@ class PolicerTest : public testing::Test {
                                 probing_);
   }
 
-  // The shortest stretch that counts is of four rounds; the round whose loss begins the first is one of them.
+  // The shortest interval has four rounds, including the one whose loss begins it.
   void first_stretch(int delivered_packets, int lost_packets) {
     round(delivered_packets, lost_packets);
     for (int i = 0; i < 3; ++i) round(delivered_packets, lost_packets);
@@ -45,7 +45,7 @@ class PolicerTest : public testing::Test {
 
 // 100 packets of 1000 bytes per 100 ms are 8 Mbit/s, 108 are 8.64: within an eighth, and their mean is 8.32.
 // 25 lost of 100 delivered are more than 50 of 256.
-TEST_F(PolicerTest, IsFoundByTwoStretchesOfTheSameBandwidthWithAFifthLost) {
+TEST_F(PolicerTest, IsFoundByTwoIntervalsOfTheSameBandwidthWithAFifthLost) {
   first_stretch(100, 25);
   EXPECT_FALSE(policer_.bandwidth().has_value());
   stretch(108, 27);
@@ -53,7 +53,7 @@ TEST_F(PolicerTest, IsFoundByTwoStretchesOfTheSameBandwidthWithAFifthLost) {
 }
 
 // 100 and 113 packets: more than an eighth apart; 113 and 116 are not.
-TEST_F(PolicerTest, IsNotFoundByStretchesThatDiffer) {
+TEST_F(PolicerTest, IsNotFoundByIntervalsThatDiffer) {
   first_stretch(100, 25);
   stretch(113, 30);
   EXPECT_FALSE(policer_.bandwidth().has_value());
@@ -74,8 +74,8 @@ TEST_F(PolicerTest, IsNotLookedForWithoutLossOrWhileTheApplicationLimits) {
   EXPECT_FALSE(policer_.bandwidth().has_value());
 }
 
-// A stretch longer than 16 rounds: what was lost at its ends says nothing about what lies between.
-TEST_F(PolicerTest, ForgetsAStretchThatLastsTooLong) {
+// An interval of more than 16 rounds: losses at its ends tell nothing about the time between them.
+TEST_F(PolicerTest, ForgetsAnIntervalThatLastsTooLong) {
   first_stretch(100, 25);
   for (int i = 0; i < 17; ++i) round(100, 0);
   first_stretch(100, 25);

@@ -19,7 +19,7 @@ using std::chrono::milliseconds;
 
 constexpr int64_t kPacketBytes = 1000;
 
-// Below twice the minimum RTT grow by a packet, above shrink: the shape of every published table.
+// Below twice the min RTT the window grows by a packet, above it shrinks, as in every published table.
 constexpr std::string_view kTable = R"({"format": "ccgym-remy", "version": 1, "whiskers": [
   {"from": {"send_ewma_ms": 0, "rec_ewma_ms": 0, "rtt_ratio": 0, "slow_rec_ewma_ms": 0},
    "to": {"send_ewma_ms": 1e6, "rec_ewma_ms": 1e6, "rtt_ratio": 1.25, "slow_rec_ewma_ms": 1e6},
@@ -100,7 +100,7 @@ TEST(RemyTable, NamesTheFileThatCannotBeRead) {
   }
 }
 
-// Whatever the bytes: a table, or one line that says what is wrong.
+// Any bytes give either a table, or an error of one line.
 TEST(RemyTable, SurvivesAnyBytes) {
   std::mt19937 random{7};
   for (int round = 0; round < 3000; ++round) {

@@ -15,7 +15,7 @@ TEST_P(ReorderingPath, CripplesNobodyForEver) {
   EXPECT_GT(flow.mbps_until(30), 0.8 * 8) << flow.sender().lost_packets() << " packets lost";
 }
 
-// Packets that only came late end no startup: up to 60 ms later, on 30 Mbit/s and 80 ms.
+// Packets that are late by up to 60 ms do not end startup: 30 Mbit/s, RTT 80 ms.
 TEST(Bbr3OnReorderingPath, FillsItWithinItsFirstSeconds) {
   FlowOnChangingPath flow{"bbr3",
                           {.rate_mbps = [](double) { return 30.0; },

@@ -63,7 +63,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Scenario{"bbr", 12, 20, 42, 0.93, 25}, Scenario{"bbr", 50, 10, 91, 0.90, 12},
                     Scenario{"bbr3", 12, 20, 42, 0.90, 21}, Scenario{"bbr3", 50, 10, 91, 0.90, 11}));
 
-// Those that measure delay keep the queue short whatever room it has, ten BDP here: Vegas at four packets, a
+// Delay-based schemes keep the queue short although it has room for ten BDP: Vegas at four packets, a
 // millisecond each at 12 Mbit/s; LEDBAT at its target, 100 ms.
 INSTANTIATE_TEST_SUITE_P(DeepQueue, SingleFlow,
                          testing::Values(Scenario{"vegas", 12, 20, 420, 0.95, 10},
@@ -94,7 +94,8 @@ INSTANTIATE_TEST_SUITE_P(ShallowQueue, SingleFlow,
 
 class TwoFlows : public testing::TestWithParam<const char*> {};
 
-// The second joins five seconds later; of the last twenty seconds each has a quarter or more.
+// The second flow joins after five seconds; in the last twenty seconds each has a quarter of the link or
+// more.
 TEST_P(TwoFlows, OfOneSchemeShareALink) {
   PathSpec path = path_of(12, 20, 42);
   path.flows = {{.scheme = GetParam()}, {.scheme = GetParam(), .start_s = 5}};

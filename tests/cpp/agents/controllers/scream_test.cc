@@ -18,7 +18,7 @@ constexpr int64_t kPacketBytes = 1000;
 
 class ScreamTest : public testing::Test {
  protected:
-  // An ACK of a packet that met so much delay on its way, with the window full.
+  // An ACK of a packet that was delayed by so much, while the window is full.
   void ack(milliseconds delay, int64_t inflight_bytes = 1'000'000) {
     now_ += milliseconds{1};
     report_ack(scream_, now_,
@@ -74,7 +74,7 @@ TEST_F(ScreamTest, NeverFallsBelowThreeThousandBytes) {
   EXPECT_EQ(scream_.cwnd_bytes(), 3'000);
 }
 
-// bytes_newly_acked holds what was lost: one packet acknowledged and one lost move the window by
+// bytes_newly_acked includes lost packets: one packet acknowledged and one lost change the window by
 // off_target * 2 * 1000 * MSS / cwnd, with off_target = 1 in an empty queue.
 TEST_F(ScreamTest, CountsWhatWasLostAsAcknowledged) {
   for (int i = 0; i < 8; ++i) ack(milliseconds{50});
@@ -95,7 +95,7 @@ TEST_F(ScreamTest, MovesInProportionToTheDistanceFromTheDelayTarget) {
   EXPECT_NEAR(scream_.cwnd_bytes(), before - 0.5 * 1e6 / before, 1e-6);
 }
 
-// A queue that grows for a second: its fractions correlate, and their average passes 0.2.
+// A queue that grows for a second: the samples of qdelay_fraction correlate, and their average exceeds 0.2.
 TEST_F(ScreamTest, LeavesFastIncreaseWhenTheQueueingDelayTrendsUpwards) {
   ack(milliseconds{50});
   for (int i = 0; i < 1000 && scream_.in_fast_increase(); ++i) ack(milliseconds{50 + i / 5});

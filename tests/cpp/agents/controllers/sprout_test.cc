@@ -89,7 +89,7 @@ TEST(RateBelief, TakesACountWithoutABacklogForALowerBound) {
   EXPECT_GT(bound.mean_packets_per_second(), 400);
 }
 
-// With a rate of r for certain and one tick: the count is Poisson(r tick), spread a little by the evolution.
+// If the rate is certainly r, the count of a tick is Poisson(r tick), spread a little by the evolution.
 // At 502 packets/s the mean is 10.04 a tick; P(N <= 4) = 0.029, P(N <= 5) = 0.067 for a plain Poisson.
 TEST(CautiousForecast, IsTheFifthPercentileOfTheCount) {
   RateBelief::Distribution belief{};
@@ -142,14 +142,14 @@ TEST(Sprout, TakesSilenceForAnOutageOnlyWhilePacketsAreOverdue) {
   EXPECT_LT(waiting.belief().mean_packets_per_second(), 30);
 }
 
-// Section 5: high throughput, and a queue that is gone within 100 ms 95 times of 100.
+// Section 5: high throughput, and 95 % of the time a queue that drains within 100 ms.
 TEST(SproutRun, FillsTheLinkWithinItsDelayBound) {
   const Measured measured = run_scenario("sprout", {.rate_mbps = 6, .delay_ms = 20});
   EXPECT_GT(measured.mbps, 0.9 * 6);
   EXPECT_LT(measured.p95_delay_ms, 20 + 100);
 }
 
-// From 20 ms to 40 one way: no backlog, once the window of the smallest RTT has passed.
+// The one-way delay rises from 20 ms to 40: not a backlog, once the window of the min RTT has passed.
 TEST(SproutRun, FillsALinkWhosePathHasBecomeLonger) {
   FlowOnChangingPath flow{
       "sprout",

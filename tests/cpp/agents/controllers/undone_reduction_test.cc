@@ -1,4 +1,4 @@
-// What seemed lost and has arrived after all was no loss: RFC 9438, section 4.9.2, and Linux of every scheme.
+// Spurious losses: the response is undone (RFC 9438, section 4.9.2; Linux does so for every scheme).
 #include <gtest/gtest.h>
 
 #include <vector>
@@ -25,7 +25,7 @@ class UndoneReduction : public testing::Test {
 using Controllers = testing::Types<Cubic, NewReno, Dctcp>;
 TYPED_TEST_SUITE(UndoneReduction, Controllers);
 
-// The window is what it was, and slow start goes on.
+// cwnd is restored, and slow start continues.
 TYPED_TEST(UndoneReduction, ComesOnceAllOfAnEpisodeHasArrived) {
   WindowFlow& flow = this->flow_;
   flow.send_while_open();

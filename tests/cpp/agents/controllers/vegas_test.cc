@@ -22,7 +22,7 @@ class VegasTest : public testing::Test {
     for (int i = 0; i < 4; ++i) flow_.round_trip(milliseconds{110});
   }
 
-  // Two rounds, the second of which answers the first, with `packets` of the window in the queue:
+  // Two rounds, of which the second responds to the first, with `packets` of the window in the queue:
   // cwnd (1 - BaseRTT / RTT) = packets. Returns the change of the window.
   double rounds_with_queued(double packets) {
     const double share = 1 - packets / flow_.cwnd();

@@ -137,7 +137,7 @@ TEST_F(VerusTest, EndsAnEpochEveryFiveMilliseconds) {
   EXPECT_EQ(verus_.next_timer(), Time{milliseconds{50}});
 }
 
-// Eq. 5: all of the window in the first epoch of two, next to nothing of it where there are many.
+// Eq. 5: with two epochs per RTT the whole window in the first one; with many, nearly nothing.
 TEST_F(VerusTest, SpreadsTheWindowOverTheRoundTripThatItsTimerIsTold) {
   for (uint64_t seq = 0; seq < 10; ++seq) send(seq);
   for (uint64_t seq = 0; seq < 10; ++seq) ack(seq, milliseconds{40});
@@ -150,7 +150,7 @@ TEST_F(VerusTest, SpreadsTheWindowOverTheRoundTripThatItsTimerIsTold) {
   EXPECT_LE(spread.limits().cwnd_bytes, 2 * kPacketBytes);
 }
 
-// What an epoch may send comes on top of what is in flight, however that has changed since the last ACK.
+// The budget of an epoch is added to the inflight, however that has changed since the last ACK.
 TEST_F(VerusTest, AnEpochAddsToWhatItsTimerSaysIsInFlight) {
   for (uint64_t seq = 0; seq < 10; ++seq) send(seq);
   for (uint64_t seq = 0; seq < 10; ++seq) ack(seq, milliseconds{40});
@@ -183,7 +183,7 @@ TEST(VerusRun, DoesNotFillABottomlessQueue) {
   EXPECT_LT(measured.p95_delay_ms, 6 * 62);
 }
 
-// A packet in 59 ms for half a minute: ACKs of one epoch in twelve.
+// One packet every 59 ms for half a minute: only one epoch in twelve has an ACK.
 TEST(VerusRun, ComesBackAfterItsAcksCameInClumps) {
   FlowOnChangingPath flow{"verus", {.rate_mbps = [](double s) { return s > 10 && s < 40 ? 0.2 : 8.0; }}};
   flow.run_until(60);

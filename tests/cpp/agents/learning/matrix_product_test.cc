@@ -27,7 +27,7 @@ class MatrixProduct : public testing::TestWithParam<Sizes> {
   std::normal_distribution<float> normal_{};
 };
 
-// Bit for bit: one sum in the order of the inner index, whatever vectors the processor has.
+// Equal to the bit: one sum in the order of the inner index, for any vector width.
 TEST_P(MatrixProduct, IsThatOfThreeLoops) {
   const auto [rows, inner, columns] = GetParam();
   const std::vector<float> a = random(rows * inner);

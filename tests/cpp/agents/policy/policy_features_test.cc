@@ -212,7 +212,7 @@ TEST(PolicyController, AsksOneStepAfterTheFirstAck) {
   EXPECT_FALSE(flow.policy.next_timer().has_value());
 }
 
-// The window after an action, where the application does not use the present one.
+// The window after an action, while the application limits the flow.
 double window_after(ActionSet actions, float action) {
   PolicyFlow flow{{.actions = actions}};
   flow.policy.on_sent(milliseconds{0}, {});
@@ -266,7 +266,7 @@ TEST(PolicyController, LogWindowMultipliesByAtMostE) {
   EXPECT_DOUBLE_EQ(flow.policy.cwnd_packets(), 10 * std::exp(0.5) / std::exp(1.0));
 }
 
-// What was credited to an action that a companion or a limit threw away would be noise.
+// Otherwise the effects of the window would be attributed to an action that was not carried out.
 TEST(PolicyController, ThePreviousActionIsTheOneThatWasCarriedOut) {
   constexpr std::size_t kPreviousAction = 19;
   PolicyFlow flow{{.feature_set = FeatureSet::scale_free,
@@ -319,7 +319,7 @@ TEST(PolicyController, RefusesAnActionThatIsNone) {
   for (const ActionSet actions : kActionSets) EXPECT_THROW(acts(actions, NAN), std::invalid_argument);
 }
 
-// 10 packets of 1000 bytes in 50 ms are 1.6 Mbit/s; a queue does not slow the window's way out.
+// 10 packets of 1000 bytes in 50 ms are 1.6 Mbit/s; a longer RTT does not change the pacing rate.
 TEST(PolicyController, AWindowLeavesWithinTwoThirdsOfTheLeastRoundTrip) {
   PolicyFlow flow{{.actions = ActionSet::log_window}};
   EXPECT_FALSE(flow.policy.limits().pacing_rate.has_value());  // before the first round trip

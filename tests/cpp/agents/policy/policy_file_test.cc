@@ -12,7 +12,7 @@
 namespace ccgym {
 namespace {
 
-// A policy file with one hidden unit, every weight 0.5; what is wrong with others is tested from Python.
+// A policy file with one hidden unit, every weight 0.5. Errors in files are tested from Python.
 std::string valid_file() {
   const std::string metadata =
       R"({\"format_version\":1,\"architecture\":{\"kind\":\"lstm\",\"inputs\":9,\"hidden\":1,\"outputs\":5},)"
@@ -41,7 +41,7 @@ class PolicyFileTest : public testing::Test {
   PolicyFileTest& operator=(const PolicyFileTest&) = delete;
   ~PolicyFileTest() override { std::filesystem::remove(file_); }
 
-  // What load_policy says of these bytes; empty when it takes them.
+  // The error of load_policy for a file of these bytes; empty if there is none.
   std::string refusal(const std::string& bytes) {
     std::ofstream{file_, std::ios::binary} << bytes;
     try {

@@ -37,7 +37,7 @@ TEST(StackNetwork, PassesItsLayersInTurn) {
   }
 }
 
-// Outputs are summed by blocks; what is left of them one by one.
+// Outputs are computed in blocks, and the rest singly.
 TEST(StackNetwork, IsTheSameForEveryNumberOfOutputs) {
   for (const std::size_t outputs : {1U, 31U, 32U, 33U, 64U, 70U, 128U}) {
     LinearWeights layer{.inputs = 3, .outputs = outputs, .weight = {}, .bias = {}};

@@ -1,5 +1,5 @@
-// The twin drives controllers by the contract of congestion_controller.hh, whichever way it is run: whole
-// flows, the gym's paths with their learners, and what records runs.
+// The twin keeps the contract of congestion_controller.hh in every use: whole flows, the gym's paths with
+// their learners, and recorders of runs.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -26,7 +26,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// 12 Mbit/s over 42 ms with a short queue: schemes lose packets, or are marked where they speak ECN.
+// 12 Mbit/s over 42 ms with a short queue: packets are lost, or marked if their scheme uses ECN.
 PathSpec path_of(const QueueSpec& queue) {
   const auto schedule = Schedule::constant(12);
   return {
@@ -49,7 +49,7 @@ PathSpec lossy() {
   return path;
 }
 
-// Drops all for seconds: schemes time out.
+// Drops all packets for seconds: schemes time out.
 PathSpec breaking() {
   PathSpec path = calm();
   path.uplink.onoff = {.mean_on_ms = 1500, .mean_off_ms = 1500};
@@ -95,7 +95,7 @@ std::vector<Named> paths() {
           {"crossed", crossed(), {"lost"}}};
 }
 
-// Of so many packets, by fits and starts, and answers to requests.
+// Flows of limited size, with on and off periods, and of responses to requests.
 std::vector<TrafficSpec> kinds_of_traffic() {
   return {{},
           {.packets = 200},
@@ -103,7 +103,7 @@ std::vector<TrafficSpec> kinds_of_traffic() {
           {.packets = 60, .mean_think = milliseconds{200}}};
 }
 
-// One of each kind of traffic, not all from the beginning, one of them farther away.
+// One flow of each kind of traffic; some start later, and one has an extra delay.
 void add_flows(PathSpec& path, const std::string& scheme) {
   for (const TrafficSpec& traffic : kinds_of_traffic()) {
     const auto before = static_cast<double>(path.flows.size());
@@ -127,7 +127,7 @@ class TwinContract : public testing::TestWithParam<Named> {
     controllers_made = 0;
   }
   using Calls = std::map<std::string, int>;
-  // Of a run that keeps the contract.
+  // The calls of a run that keeps the contract, by kind.
   static Calls calls_in(const std::function<void()>& run) {
     begin();
     run();
@@ -135,7 +135,7 @@ class TwinContract : public testing::TestWithParam<Named> {
     EXPECT_GT(contract_log->calls().at("acknowledged"), 100);
     return contract_log->calls();
   }
-  // Of at least so many controllers.
+  // At least so many controllers were made, and none saw a violation.
   static void expect_none(int controllers) {
     EXPECT_GE(controllers_made, controllers);
     EXPECT_EQ(contract_log->violations(), std::vector<std::string>{});
@@ -143,7 +143,8 @@ class TwinContract : public testing::TestWithParam<Named> {
 
   [[nodiscard]] static const PathSpec& path() { return GetParam().path; }
 
-  // Of all controllers called "contract:SCHEME", in this test; static, as what makes them has no other place.
+  // The log of all controllers called "contract:SCHEME" of this test; static, because a factory is a
+  // function.
   inline static std::shared_ptr<ContractLog> contract_log{};
   inline static int controllers_made{0};
 
@@ -166,7 +167,7 @@ TEST_P(TwinContract, KeptToEveryFlowOfASharedPath) {
   expect_none(16);
 }
 
-// Steps of a path, and of a copy of it from its midst on.
+// Steps a path, and from the middle on a copy of it as well.
 void act_for(GymPath& path, int steps) {
   for (int step = 0; step < steps; ++step) {
     path.run_to_decisions();
@@ -192,7 +193,7 @@ TEST_P(TwinContract, KeptToTheSchemesBesideLearners) {
   expect_none(8);
 }
 
-// As GymPath runs them, with the contract between the twin and each learner.
+// Learners as GymPath runs them, each with a check of the contract.
 struct Learners {
   Learners(PathSpec spec, std::size_t count, const std::shared_ptr<ContractLog>& contract_log)
       : path(std::move(spec)) {
@@ -206,7 +207,7 @@ struct Learners {
     }
   }
 
-  // So many actions of all of them together, in a minute at most.
+  // Runs until all of them together have taken so many actions, for at most a minute.
   void run(int actions) {
     Twin<CongestionController> twin{path, slots, /*seed=*/3};
     while (acts < actions && twin.now() < std::chrono::minutes{1}) {
@@ -237,8 +238,8 @@ TEST_P(TwinContract, KeptToLearners) {
   expect_none(0);
 }
 
-// A recorder that kept a call to itself would show as a sender that breaks the contract, or by what the
-// scheme is told: as much as without it.
+// A recorder that did not pass on a call would show as a violation, or as a different number of calls to the
+// scheme.
 TEST_P(TwinContract, KeptThroughTheRecorders) {
   PathSpec halting = path();
   halting.flows.push_back({.traffic = kinds_of_traffic()[2]});

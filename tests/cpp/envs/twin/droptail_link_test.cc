@@ -1,4 +1,5 @@
-// A link that foresees against one that waits: the same drops, queues and departures.
+// DroptailLink, which computes departures on arrival, against TwinLink: the same drops, queues and
+// departures.
 #include "envs/twin/droptail_link.hh"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What holds for a link whatever it is and whatever comes: seeded random runs over all kinds of queues.
+// Properties of every link: seeded random runs over all kinds of queues.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -42,7 +42,7 @@ std::shared_ptr<const Schedule> random_schedule(Random& random) {
   return Schedule::trace(lines, random.chance(0.2) ? Schedule::Ending::once : Schedule::Ending::repeats);
 }
 
-// Sends random packets and checks after each event what must hold then.
+// Sends random packets, and checks the properties after each event.
 class RandomRun {
  public:
   explicit RandomRun(uint64_t seed)

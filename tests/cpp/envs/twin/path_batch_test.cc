@@ -95,8 +95,7 @@ TEST(PathBatch, APathIsNotResetTwiceAtOnce) {
                std::invalid_argument);
 }
 
-// Learners and schemes of every kind on one path; what follows is the same, in what was copied and in the
-// copy.
+// Learners and schemes of every kind on one path: a copy continues as the original does.
 TEST(PathBatch, FlowsAreCopiedMidway) {
   PathSpec path = path_of(20);
   for (const char* scheme : {"", "cubic", "bbr", "bbr3", "vivace", "copa", "", "sprout"})

@@ -1,4 +1,4 @@
-// RED by hand: Floyd and Jacobson, ToN 1993; Floyd's note on "gentle".
+// RED, with numbers computed by hand from Floyd and Jacobson, ToN 1993, and Floyd's note on "gentle".
 #include "envs/twin/queues/red.hh"
 
 #include <gtest/gtest.h>
@@ -89,7 +89,8 @@ TEST(Red, DropsWhereItMayNotMark) {
   EXPECT_EQ(pass(plain, 10, 10'000).dropped, other.dropped);
 }
 
-// From the upper threshold to twice of it the probability rises from 0.1 to 1; beyond, everything goes.
+// From the upper threshold to twice of it the probability rises from 0.1 to 1; above, all packets are
+// dropped.
 TEST(Red, IsGentleBeyondItsUpperThresholdUnlessToldOtherwise) {
   Red red{parameters(), {.seed = 1}};
   const Fate fate = pass(red, 20, 10'000);  // p_b = 0.1 + 0.9 * (20 - 15) / 15 = 0.4: one in (1 + 2.5) / 2

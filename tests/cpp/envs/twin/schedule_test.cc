@@ -4,6 +4,8 @@
 
 #include <stdexcept>
 
+#include "envs/twin/opportunity_cursor.hh"
+
 namespace ccgym {
 namespace {
 

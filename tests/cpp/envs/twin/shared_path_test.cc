@@ -41,7 +41,7 @@ TEST(SharedPath, FixedWindowsShareAsTheirSizes) {
 }
 
 // 12 Mbit/s carry a packet of 1436 bytes in 0.98 ms; 20 of them fit into two windows of slow start: two round
-// trips of 42 ms, and what the second window takes to leave.
+// trips of 42 ms, and the time in which the second window leaves.
 TEST(SharedPath, AFlowOfSoManyBytesEndsWithItsLastAck) {
   const auto records = simulate(path_of(12, 20, 100),
                                 std::array{FlowSpec{.scheme = "reno", .traffic = {.packets = 20}}}, 10, 1);
@@ -65,11 +65,11 @@ TEST(SharedPath, AnswersFollowOneAnotherAfterATimeOfThought) {
   const TrafficSpec traffic{.packets = 10, .mean_think = std::chrono::milliseconds{100}};
   const auto records =
       simulate(path_of(12, 20, 100), std::array{FlowSpec{.scheme = "reno", .traffic = traffic}}, 60, 1);
-  // A round trip of 42 ms, ten packets of a millisecond, and 100 ms of thought: 60 / 0.152 = 395.
+  // A round trip of 42 ms, ten packets of a millisecond, and 100 ms of think time: 60 / 0.152 = 395.
   EXPECT_NEAR(static_cast<double>(records[0].completion_ms.size()), 395, 50);
 }
 
-// Issue: 5 packets offered per round trip left windows of thousands.
+// Regression: with 5 packets offered per round trip, windows grew to thousands.
 TEST(SharedPath, AWindowThatIsNotUsedDoesNotGrow) {
   const TrafficSpec traffic{.packets = 5, .mean_think = std::chrono::milliseconds{1}};
   for (const char* scheme : {"reno", "cubic", "vegas", "copa", "verus", "ledbat"}) {
@@ -79,7 +79,7 @@ TEST(SharedPath, AWindowThatIsNotUsedDoesNotGrow) {
   }
 }
 
-// The tail of a flow is lost on its way: a probe finds it, and it costs no more than a few round trips.
+// If the tail of a flow is lost, a probe detects the loss within a few round trips.
 TEST(SharedPath, ALostTailCostsRoundTripsAndNoWindow) {
   PathSpec path = path_of(12, 20, 100);
   path.uplink.loss = 0.1;

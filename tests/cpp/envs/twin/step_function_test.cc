@@ -9,6 +9,7 @@
 #include <set>
 #include <stdexcept>
 
+#include "envs/twin/opportunity_cursor.hh"
 #include "envs/twin/schedule.hh"
 
 namespace ccgym {

@@ -16,7 +16,7 @@ constexpr std::size_t kSteps = 500;
 constexpr std::size_t kSize = RawFeatures::kNames.size();
 constexpr float kStay = 2;
 
-// Drops some packets, and all of them for seconds.
+// Drops some packets, and at times all of them for seconds.
 PathSpec bad_path() {
   const auto schedule = Schedule::constant(12);
   PathSpec path{.delay_ms = 20,
