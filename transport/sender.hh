@@ -80,13 +80,13 @@ class Sender {
   void on_ack(Time now, std::span<const Arrival> arrivals, uint16_t ce_count = 0) {
     acked_.clear();
     for (const Arrival& arrival : arrivals) {
-      if (is_news(arrival.seq)) acked_.push_back(take(now, arrival));
+      if (is_unacknowledged(arrival.seq)) acked_.push_back(take(now, arrival));
     }
     if (!acked_.empty()) process_ack(now, acked_, ce_count);
   }
   // An ACK of one packet, which is the usual case.
   void on_ack(Time now, uint64_t seq, std::optional<Time> received_at, uint16_t ce_count = 0) {
-    if (!is_news(seq)) return;
+    if (!is_unacknowledged(seq)) return;
     const AckedPacket packet = take(now, {seq, received_at});
     process_ack(now, std::span{&packet, 1}, ce_count);
   }
@@ -104,7 +104,7 @@ class Sender {
     }
     if (losses_.deadline() <= now) find_overdue(now);
     if (probe_at() <= now) probe(now);
-    note_window(now);
+    update_window_open(now);
     set_timer();
   }
 
@@ -118,7 +118,7 @@ class Sender {
   // controller between two callbacks.
   void refresh_limits(Time now) {
     read_controller(now);
-    note_window(now);
+    update_window_open(now);
   }
 
   // Makes a copy of a sender use `controller`, a copy of the original's controller.
@@ -161,7 +161,7 @@ class Sender {
 
   void set_timer() { timer_ = std::min({controller_timer_, losses_.deadline(), probe_at()}); }
 
-  void note_window(Time now) {
+  void update_window_open(Time now) {
     const bool was_open = std::exchange(window_open_, window_has_room());
     if (window_open_ && !was_open && !ack_clocked_) pacer_.on_window_opened(now);
   }
@@ -178,13 +178,15 @@ class Sender {
     controller_.get().on_restart(now, idle);
   }
 
-  [[nodiscard]] bool is_news(uint64_t seq) const {
+  // Whether this is the first ACK of a packet whose record still exists.
+  [[nodiscard]] bool is_unacknowledged(uint64_t seq) const {
     return ring_.holds(seq) && ring_[seq].state != PacketState::delivered;
   }
 
+  // Counts an acknowledged packet as delivered; returns what the controller is told about it.
   AckedPacket take(Time now, const Arrival& arrival) {
     PacketRecord& record = ring_[arrival.seq];
-    settle(now, arrival.seq, record);
+    mark_delivered(now, arrival.seq, record);
     sampler_.on_delivered(packet_bytes_);
     return {.seq = arrival.seq,
             .bytes = packet_bytes_,
@@ -205,9 +207,9 @@ class Sender {
     losses_.on_delivered(newest.seq);
     const RateSample rate = sampler_.sample(now, newest.sent_at, ring_[newest.seq].rate_mark);
     detect_losses(now);
-    report_ack(now, acked, rate, take_ce(ce_count));
+    report_ack(now, acked, rate, count_ce_marks(ce_count));
     if (holds_back_) mark_app_limited();
-    note_window(now);
+    update_window_open(now);
   }
 
   // RFC 5682, section 2.1, step 2b: after the ACK that ends a silence a probe is sent, whose own ACK shows
@@ -221,15 +223,15 @@ class Sender {
   }
 
   // Marks a packet as delivered. If it had been declared lost, the spurious loss is reported.
-  void settle(Time now, uint64_t seq, PacketRecord& record) {
+  void mark_delivered(Time now, uint64_t seq, PacketRecord& record) {
     const PacketState was = std::exchange(record.state, PacketState::delivered);
-    if (was != PacketState::in_flight) return take_late(now, seq, was, record.sent_at);
+    if (was != PacketState::in_flight) return take_late_packet(now, seq, was, record.sent_at);
     --inflight_packets_;
   }
 
   // Functions for rare cases are not inlined: inline, they would take registers from the code that runs for
   // every packet.
-  [[gnu::noinline]] void take_late(Time now, uint64_t seq, PacketState was, Time sent_at) {
+  [[gnu::noinline]] void take_late_packet(Time now, uint64_t seq, PacketState was, Time sent_at) {
     ++late_packets_;
     const bool timeout = was == PacketState::timed_out && seq < timed_out_end_;
     if (timeout) revive_after(seq);
@@ -250,10 +252,10 @@ class Sender {
   void detect_losses(Time now) {
     lost_.clear();
     losses_.detect(now, rtt_.stats(), ring_, packet_bytes_, lost_);
-    settle_lost();
+    count_lost();
   }
 
-  void settle_lost() {
+  void count_lost() {
     if (lost_.empty()) return;
     const auto count = static_cast<int64_t>(lost_.size());
     declared_lost_packets_ += count;
@@ -261,7 +263,7 @@ class Sender {
   }
 
   // The number of newly reported CE marks; 0 if the ACK is older than one that was processed before.
-  int64_t take_ce(uint16_t ce_count) {
+  int64_t count_ce_marks(uint16_t ce_count) {
     const auto more = static_cast<int16_t>(ce_count - static_cast<uint16_t>(ce_packets_));
     if (more <= 0) return 0;
     ce_packets_ += more;
@@ -301,7 +303,7 @@ class Sender {
     if (silent_probes_ == kMaxSilentProbes + 1) timed_out_end_ = ring_.next_seq();
     lost_.clear();
     losses_.time_out(ring_, packet_bytes_, lost_);
-    settle_lost();
+    count_lost();
     controller_.get().on_timeout(now, {.lost = lost_,
                                        .delivered_bytes = sampler_.delivered_bytes(),
                                        .declared_lost_bytes = declared_lost_packets_ * packet_bytes_,

@@ -36,7 +36,7 @@ void drop_privileges() {
   const std::array<__user_cap_data_struct, 2> none{};
   check_system_call("drop the capabilities", static_cast<int>(syscall(SYS_capset, &header, none.data())));
   check_system_call("set no_new_privs", prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
-  check_system_call("be no one's to trace", prctl(PR_SET_DUMPABLE, 0, 0, 0, 0));
+  check_system_call("forbid tracing by others", prctl(PR_SET_DUMPABLE, 0, 0, 0, 0));
 }
 
 }  // namespace ccgym::tunnel

@@ -52,14 +52,14 @@ class ReceiverLoop {
           socket_.number(), {.readable = replies_.empty(), .writable = !replies_.empty()}, stop_, silence_at);
       if (ready.stop) return 0;
       if (silence_at && monotonic_now() >= *silence_at) return report_silence();
-      if (ready.readable && replies_.empty()) answer_waiting();
+      if (ready.readable && replies_.empty()) acknowledge_waiting();
       replies_.flush(socket_.number());
     }
     return 0;
   }
 
  private:
-  void answer_waiting() {
+  void acknowledge_waiting() {
     const std::size_t count = incoming_.receive(socket_.number());
     const Time steady = monotonic_now();
     const Time real = realtime_now();

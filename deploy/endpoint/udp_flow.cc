@@ -51,10 +51,10 @@ void UdpFlow::fire_due_timer(Time now) {
   if (timer && *timer <= now) sender_.on_timer(now);
 }
 
-// Waits until kGathering after the last time that ACKs were read, so that ACKs in quick succession are read
-// together.
+// Waits until kMinWakeUpInterval after the last time that ACKs were read, so that ACKs in quick succession
+// are read together.
 Readiness UdpFlow::gather_acks(StopSignals& stop) {
-  const Time due = acks_taken_at_ + kGathering;
+  const Time due = acks_taken_at_ + kMinWakeUpInterval;
   const Readiness ready = now() < due ? wait_for(socket_, {}, stop, start_ + due) : Readiness{};
   acks_taken_at_ = now();
   return ready;
@@ -112,7 +112,7 @@ std::optional<Time> UdpFlow::next_departure() {
   const std::optional<Time> send = sender_.next_send(present);
   if (!send) return std::nullopt;
   if (!may_send(present)) return traffic_.next_change();
-  return *send > present ? std::max(*send, present + kGathering) : send;
+  return *send > present ? std::max(*send, present + kMinWakeUpInterval) : send;
 }
 
 std::optional<Time> UdpFlow::next_event(std::optional<Time> end) {

@@ -39,7 +39,7 @@ class UdpFlow {
   static constexpr std::size_t kBurstDatagrams = 64;  // at most so many are sent before ACKs are read again
   // The shortest time between two wake-ups for ACKs or paced packets, because a wake-up costs more than a
   // packet.
-  static constexpr Time kGathering = std::chrono::microseconds{50};
+  static constexpr Time kMinWakeUpInterval = std::chrono::microseconds{50};
 
   void fire_due_timer(Time now);
   bool take_action(GymLink& gym);  // false if the gym is gone
@@ -56,7 +56,7 @@ class UdpFlow {
   Sender<> sender_;
   Traffic traffic_;
   Time start_;
-  Time acks_taken_at_{-kGathering};
+  Time acks_taken_at_{-kMinWakeUpInterval};
   ReceiveBatch incoming_{};
   SendBatch outgoing_{kBurstDatagrams, kDataBytes};
   DurationHistogram rtts_{};

@@ -53,7 +53,8 @@ class Flow {
 
   // Returns false if the flow was marked already and has not run since.
   bool mark_ready() { return !std::exchange(ready_, true); }
-  void run(Time now) {
+  // To be called at an instant for which the flow was marked: starts or ends it if it is time to.
+  void begin_instant(Time now) {
     ready_ = false;
     if (state_ == FlowState::waiting) state_ = FlowState::running;
     if ((now >= stop_ || traffic_.finished()) && state_ == FlowState::running) state_ = FlowState::gone;
@@ -84,7 +85,7 @@ class Flow {
   }
 
   // When the flow has to run next, unless an ACK arrives before.
-  [[nodiscard]] int64_t due_ns(Time now) {
+  [[nodiscard]] int64_t next_wake_up_ns(Time now) {
     const Time due = std::min(next_timer(), next_departure(now));
     return due == Time::max() ? stop_.count() : std::min(start_ + due, stop_).count();
   }

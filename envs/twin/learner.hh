@@ -23,13 +23,14 @@ class Learner final : public ForwardingController<PolicyController> {
 
   [[nodiscard]] std::string_view name() const override { return "learner"; }
   void on_ack(Time now, const AckEvent& ack) override {
-    heard_at_ = now;
+    last_ack_at_ = now;
     inner().on_ack(now, ack);
   }
   [[nodiscard]] std::optional<Time> next_timer() const override {
     const std::optional<Time> due = inner().next_timer();
     if (!due || clock_ == Time{}) return due;
-    const Time earliest = std::max(*due, heard_at_);  // after a silence an ACK is decided on at once
+    // An ACK that ends a silence leads to a decision at once.
+    const Time earliest = std::max(*due, last_ack_at_);
     const auto steps = (earliest + start_ + clock_ - Time{1}) / clock_;
     return steps * clock_ - start_;
   }
@@ -43,7 +44,7 @@ class Learner final : public ForwardingController<PolicyController> {
  private:
   Time start_;
   Time clock_;
-  Time heard_at_{};
+  Time last_ack_at_{};
 };
 
 }  // namespace ccgym

@@ -26,7 +26,7 @@ std::vector<std::size_t> first_rows_of(const std::vector<PathSpec>& paths) {
   return rows;
 }
 
-// A path may be given once only: two threads must not begin it.
+// A path may be reset only once per call, because two threads would do so at the same time.
 void check_distinct(std::span<const int32_t> paths) {
   std::vector<int32_t> sorted{paths.begin(), paths.end()};
   std::ranges::sort(sorted);

@@ -59,7 +59,7 @@ class FlowRecorder {
 
  private:
   std::span<FlowRecord> records_;
-  int64_t unserved_{};  // came to the link, and waits or was dropped
+  int64_t unserved_{};  // packets that have arrived at the link, and wait or were dropped
 };
 
 Controllers make_controllers(std::span<const FlowSpec> flows, uint64_t seed) {
@@ -138,8 +138,9 @@ void simulate_slots(const RunSettings& run, const std::vector<FlowSlot<Controlle
   }
 }
 
-// Runs with the first of these types that all the controllers have, at last with their base class. Each type
-// takes ten seconds to compile: listed are those whose packets this makes cheaper.
+// Runs with the first of these classes that all controllers are of, so that they are called directly; the
+// last one is the base class. Each class takes ten seconds to compile: only those are listed whose packets
+// become cheaper.
 template <class Controller, class... Others>
 std::vector<FlowRecord> simulate_as(const RunSettings& run, const Controllers& controllers) {
   const auto slots = slots_of<Controller>(controllers, run.flows, run.seed);
@@ -151,8 +152,8 @@ std::vector<FlowRecord> simulate_as(const RunSettings& run, const Controllers& c
   return records;
 }
 
-// Recording takes longer than calling a controller: here one instance of the twin, with virtual calls, is
-// enough.
+// Recording takes longer than a virtual call of the controller, so that one instance of the twin is enough
+// here.
 std::vector<FlowRecord> record(const RunSettings& run, const Controllers& controllers) {
   const auto slots = slots_of<CongestionController>(controllers, run.flows, run.seed);
   std::vector<FlowRecord> records(slots.size());

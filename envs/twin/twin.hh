@@ -248,7 +248,7 @@ class Twin {
   template <class Pauses>
   void run_flow(std::size_t index, Pauses& pauses) {
     Flow<Controller>& flow = flows_[index];
-    flow.run(now_);
+    flow.begin_instant(now_);
     while (flow.state() == FlowState::running) {
       if (flow.timer_is_due(now_)) {
         flow.on_timer(now_);
@@ -259,7 +259,7 @@ class Twin {
         break;
       }
     }
-    if (flow.state() == FlowState::running) return wake_ups_ns_.set(index, flow.due_ns(now_));
+    if (flow.state() == FlowState::running) return wake_ups_ns_.set(index, flow.next_wake_up_ns(now_));
     wake_ups_ns_.set(index, kNeverNs);
     if (flow.state() == FlowState::gone && pauses(index)) ++paused_;
   }

@@ -8,8 +8,8 @@ namespace ccgym {
 namespace {
 
 // Returns when `value` is no longer `old`: polls for a while, then sleeps.
-void await_change(const std::atomic<uint32_t>& value, uint32_t old, std::chrono::microseconds watch) {
-  const auto give_up = std::chrono::steady_clock::now() + watch;
+void await_change(const std::atomic<uint32_t>& value, uint32_t old, std::chrono::microseconds poll_time) {
+  const auto give_up = std::chrono::steady_clock::now() + poll_time;
   while (value.load() == old) {
     if (std::chrono::steady_clock::now() > give_up) return value.wait(old);
   }
@@ -48,7 +48,7 @@ void WorkerPool::for_each(std::size_t count, const std::function<void(std::size_
   }
   round_ = round;
   round_.notify_all();
-  work_along(0, round);
+  work_on_shares(0, round);
   for (uint32_t left = left_; left != 0; left = left_) await_change(left_, left, kSpin);
   if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
 }
@@ -58,12 +58,12 @@ void WorkerPool::serve(std::size_t thread) {
     await_change(round_, served, kSpin);
     served = round_;
     if (stopping_) return;
-    work_along(thread, served);
+    work_on_shares(thread, served);
   }
 }
 
 // First the thread's own share, then what is left of the others'.
-void WorkerPool::work_along(std::size_t thread, uint32_t round) {
+void WorkerPool::work_on_shares(std::size_t thread, uint32_t round) {
   for (std::size_t i = 0; i < shares_.size(); ++i) {
     Share& share = shares_[(thread + i) % shares_.size()];
     while (const auto begin = take_chunk(share, round))
@@ -84,7 +84,7 @@ void WorkerPool::do_chunk(uint32_t begin, uint32_t end) {
   try {
     for (uint32_t i = begin; i < end; ++i) (*work_)(i);
   } catch (...) {
-    const std::lock_guard lock{failing_};
+    const std::lock_guard lock{failure_mutex_};
     if (!failure_) failure_ = std::current_exception();
   }
   if (left_.fetch_sub(end - begin) == end - begin) left_.notify_one();

@@ -32,7 +32,7 @@ class WorkerPool {
   void for_each(std::size_t count, const std::function<void(std::size_t)>& work);
 
  private:
-  static constexpr uint32_t kChunk = 8;
+  static constexpr uint32_t kChunk = 8;                   // indices that a thread takes at once
   static constexpr std::chrono::microseconds kSpin{100};  // then a thread sleeps
 
   // The part of a loop that belongs to one thread; the same indices each time, whose data its cache still
@@ -44,7 +44,7 @@ class WorkerPool {
 
   void stop();
   void serve(std::size_t thread);
-  void work_along(std::size_t thread, uint32_t round);
+  void work_on_shares(std::size_t thread, uint32_t round);
   static std::optional<uint32_t> take_chunk(Share& share, uint32_t round);
   void do_chunk(uint32_t begin, uint32_t end);
 
@@ -53,7 +53,7 @@ class WorkerPool {
   std::atomic<uint32_t> round_{0};
   std::atomic<uint32_t> left_{0};  // calls to `work` that have not returned
   std::atomic<bool> stopping_{false};
-  std::mutex failing_{};
+  std::mutex failure_mutex_{};
   std::exception_ptr failure_{};
   std::vector<std::thread> threads_{};
 };
