@@ -1,6 +1,5 @@
-// Checks of numbers from Python. Each returns its value, or throws std::invalid_argument: "`what` VALUE is
-// not
-// ...".
+// Checks of numbers from Python. Each returns its value, or throws std::invalid_argument with the text
+// "`what` VALUE is not ...".
 #pragma once
 
 #include <cmath>

@@ -16,7 +16,7 @@
 
 #include "envs/binding/argument_checks.hh"
 #include "envs/binding/bind.hh"
-#include "envs/binding/schedule_handle.hh"
+#include "envs/binding/schedule.hh"
 #include "envs/twin/path.hh"
 
 namespace ccgym {

@@ -1,5 +1,5 @@
 // Delivery opportunities of links, and the step functions that they may follow.
-#include "envs/twin/schedule.hh"
+#include "envs/binding/schedule.hh"
 
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/vector.h>
@@ -9,7 +9,7 @@
 
 #include "envs/binding/arrays.hh"
 #include "envs/binding/bind.hh"
-#include "envs/binding/schedule_handle.hh"
+#include "envs/twin/schedule.hh"
 #include "envs/twin/step_function.hh"
 
 namespace ccgym {
