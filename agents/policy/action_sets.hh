@@ -49,9 +49,9 @@ float executed_act(ActionSet actions, Act act, double ratio);
 // The label in imitation learning: the action that brings a window of `cwnd_packets` nearest to
 // `ideal_packets`.
 //   indigo: the class that leads to the nearest window; of equals the lowest class, as in Indigo.
-//   log_window: the logarithm of the ratio of the two windows, cut to [-1, 1]. The sender rounds windows up
-//   to
-//     whole packets; the target is ideal_packets - 0.5, in the middle of those that become the ideal one.
+//   log_window: the logarithm of the ratio of the two windows, cut to [-1, 1]. The sender rounds
+//   windows up to whole packets; the target is ideal_packets - 0.5, in the middle of those that become the
+//   ideal one.
 // Throws std::invalid_argument for the other sets.
 float expert_act(ActionSet actions, double cwnd_packets, double ideal_packets);
 

@@ -1,5 +1,4 @@
-// Sprout's belief about the rate of a link: a probability for each of 256 rates, updated once in a tick of 20
-// ms.
+// Sprout's belief about the rate of a link: a probability for each of 256 rates, updated in ticks of 20 ms.
 //
 // Winstein, Sivaraman and Balakrishnan, "Stochastic Forecasts Achieve High Throughput and Low Delay over
 // Cellular Networks", NSDI 2013, section 3: packet deliveries are a Poisson process, whose rate follows a
