@@ -68,7 +68,7 @@ CUTS: Mapping[str, Cut] = {
     "more packets of who has its part": Cut("shared_queue.cc", "OfPart = 5;", "OfPart = 3;"),
     "bound of who has its share": Cut("shared_queue.cc", "kEnoughShare = 0.4;", "kEnoughShare = 1;"),
     "fewer packets of the largest share": Cut(
-        "shared_queue.cc", "kMostOwnOfLargest = 1.3;", "kMostOwnOfLargest = 5;"
+        "shared_queue.cc", "kMaxOwnOfLargest = 1.3;", "kMaxOwnOfLargest = 5;"
     ),
     "parts of the way": Cut("shared_queue.cc", "std::min(1.0, part)", "std::max(1.0, part)"),
     "irregular links": Cut("link_share.cc", "kOddByChance = 1;", "kOddByChance = 1e9;"),
@@ -76,8 +76,8 @@ CUTS: Mapping[str, Cut] = {
     "parts of the way with a part only": Cut(
         "shared_queue.cc", "return has_part(share) ? moved(", "return share >= 0 ? moved("
     ),
-    "wishes before the bound": Cut("shared_queue.cc", "kLeastPart = 0.85;", "kLeastPart = 0;"),
-    "small shares of short paths": Cut("shared_queue.cc", "kMostBeyond = 1.5;", "kMostBeyond = 1e9;"),
+    "wishes before the bound": Cut("shared_queue.cc", "kMinPart = 0.85;", "kMinPart = 0;"),
+    "small shares of short paths": Cut("shared_queue.cc", "kMaxBeyond = 1.5;", "kMaxBeyond = 1e9;"),
     "room for a host that stalls": Cut("shared_queue.cc", "+ return_jitter)", "+ 0 * return_jitter)"),
     "room for a tick of the link's clock": Cut(
         "shared_queue.cc", "kShortRoundTrip ? kClock : Time{}", "Time{} ? kClock : Time{}"
@@ -92,7 +92,7 @@ CUTS: Mapping[str, Cut] = {
         "others.cc", "doubted_round_trips_ = kSoon;", "doubted_round_trips_ = 0;"
     ),
     "times for the next time that others show": Cut(
-        "others.cc", "kMostPatience = 320;", "kMostPatience = 20;"
+        "others.cc", "kMaxPatience = 320;", "kMaxPatience = 20;"
     ),
     "competitive mode": Cut("competitive_mode.cc", "on_ = true;", "on_ = false;"),
     "evidence in numbers": Cut("competitive_mode.cc", "(evidence_ == 0 &&", "(evidence_ >= 0 &&"),
@@ -155,7 +155,7 @@ CUTS: Mapping[str, Cut] = {
         "kStandingQueue = -std::chrono::hours{1}",
     ),
     "a part of it within a round trip": Cut("spare_room.hh", "kTaken = 0.25;", "kTaken = 1e9;"),
-    "cap near an even share": Cut("competitive_mode.cc", "kMostPart = 1.1;", "kMostPart = 2;"),
+    "cap near an even share": Cut("competitive_mode.cc", "kMaxPart = 1.1;", "kMaxPart = 2;"),
     "pull towards an even share": Cut("cubic_window.cc", "kPull = 0.5;", "kPull = 0;"),
     "losses that others do not share": Cut("loss_synchronization.hh", "kStays = 0.98;", "kStays = 1e9;"),
     "fast convergence": Cut(
@@ -165,7 +165,7 @@ CUTS: Mapping[str, Cut] = {
         "companion.hh", "ack_clocked() const { return competitive_.on()", "ack_clocked() const { return false"
     ),
     "fewer trains": Cut("link_share.cc", "kRoundTripsApart = 6;", "kRoundTripsApart = 1;"),
-    "rarer trains where they are lost": Cut("link_share.cc", "kMostDoublings = 10;", "kMostDoublings = 0;"),
+    "rarer trains where they are lost": Cut("link_share.cc", "kMaxDoublings = 10;", "kMaxDoublings = 0;"),
     "rate of the time with a queue": Cut(
         "link_share.cc", "by_queue ? contended_ : waited_", "by_queue && false ? contended_ : waited_"
     ),

@@ -10,7 +10,7 @@ namespace {
 constexpr int kEmptyPart = 16;  // the queue is empty if no more than 1/16 of the standing queue is left
 constexpr double kDrainedShare = 0.85;  // of what the path holds; the rest allows for flows that drain late
 constexpr double kNoticeable = 0.9;     // a window that can fall by less than a tenth counts as drained
-constexpr double kLeastPackets = 2;
+constexpr double kMinPackets = 2;
 
 struct Schedule {
   int round_trips;        // without an empty queue before a probe
@@ -92,9 +92,8 @@ double BaseRttProbe::limit(double cwnd_packets) const {
 }
 
 void BaseRttProbe::begin(Time now, const RttStats& rtt, double cwnd_packets, double observed_share) {
-  drained_cwnd_packets_ =
-      std::max(kLeastPackets, kDrainedShare * cwnd_packets * ratio(rtt.min, rtt.smoothed));
-  const bool is_least = cwnd_packets <= kLeastPackets / kNoticeable;  // this is a drain already
+  drained_cwnd_packets_ = std::max(kMinPackets, kDrainedShare * cwnd_packets * ratio(rtt.min, rtt.smoothed));
+  const bool is_least = cwnd_packets <= kMinPackets / kNoticeable;  // this is a drain already
   const bool drains = is_least || !random_.chance(observed_share);
   phase_ = drains ? Phase::draining : Phase::observing;
   before_ = {.cwnd_packets = cwnd_packets,

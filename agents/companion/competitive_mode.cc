@@ -25,7 +25,7 @@ constexpr Time kVeryLongQueue = std::chrono::milliseconds{100};  // counts doubl
 // fail for as long as it is there. If one success reset the count, ten flows that join and leave would have a
 // Jain's index of 0.90 in the mean of 54 runs instead of 0.94.
 constexpr int kEnoughEvidence = 10;
-constexpr int kMostEvidence = 2 * kEnoughEvidence;
+constexpr int kMaxEvidence = 2 * kEnoughEvidence;
 constexpr int kEarlyProbeEvidence = 4;  // from here on the next probe does not wait
 
 // A failure counts double while the flow has less than this share of the link: flows of our kind soon have
@@ -60,7 +60,7 @@ constexpr double kEvenShare = 0.5;       // with one rival
 // lost: with a cap of 1, a flow has 40.7 % of 180 links beside a Cubic instead of 42.3 %, and 41 % of 80
 // links beside BBR instead of 44 %. With 1.2, BBR keeps 80 % of its part on 78 % of those links, with 1.1 on
 // 99 %.
-constexpr double kMostPart = 1.1;
+constexpr double kMaxPart = 1.1;
 // The window to begin with, of an even share: growing there from two packets takes 15 long round trips.
 constexpr double kFirstPart = 0.25;
 
@@ -115,7 +115,7 @@ void CompetitiveMode::weigh(const ProbeResult& result, const LinkShare& link_sha
     return on_probe_success();
   }
   wants_probe_ = !unsteady && (result.queueing > kLongQueue || evidence_ >= kEarlyProbeEvidence);
-  if (!unsteady) evidence_ = std::min(evidence_ + evidence_of_failure(result, link_share), kMostEvidence);
+  if (!unsteady) evidence_ = std::min(evidence_ + evidence_of_failure(result, link_share), kMaxEvidence);
 }
 
 void CompetitiveMode::on_probe_success() {
@@ -159,7 +159,7 @@ double CompetitiveMode::window(Time now, const RttStats& rtt, double wanted_pack
   smoothed_rtt_ = rtt.smoothed;
   const bool lost_alone = synchronization_.lost_alone(now, others_packets());
   if (lost_alone && window_.prior_packets() < even_packets_) window_.undo_reduction(now);
-  const double cubic_packets = window_.grow(now, rtt, kMostPart * even_packets_);
+  const double cubic_packets = window_.grow(now, rtt, kMaxPart * even_packets_);
   return spare_room_.window(now, rtt, cubic_packets, wanted_packets);
 }
 

@@ -11,8 +11,8 @@ namespace {
 constexpr double kC = 0.4;                                // section 5, packets per s^3
 constexpr double kBeta = 0.7;                             // section 4.6
 constexpr double kAlpha = 3 * (1 - kBeta) / (1 + kBeta);  // section 4.3
-constexpr double kMostGrowth = 1.5;                       // section 4.2, in a round trip
-constexpr double kLeastPackets = 2;
+constexpr double kMaxGrowth = 1.5;                        // section 4.2, in a round trip
+constexpr double kMinPackets = 2;
 
 // If the window before a loss is below kPulledTo of an even share with one rival, the next W_max lies
 // half-way between the two: beside four Cubics a flow has 29 % of 120 links, without this 23 %, and 2 to 16
@@ -33,8 +33,8 @@ double CubicWindow::grow(Time now, const RttStats& rtt, double most_packets) {
   const double cubic_packets = max_packets_ + kC * from_k_s * from_k_s * from_k_s;  // eq. 1
   reno_packets_ += (reno_packets_ < prior_packets_ ? kAlpha : 1) * round_trips;
   const double target = std::max(cubic_packets, reno_packets_);
-  const double reachable = packets_ * std::pow(kMostGrowth, std::min(round_trips, 1.0));
-  packets_ = std::min(std::clamp(target, packets_, reachable), std::max(most_packets, kLeastPackets));
+  const double reachable = packets_ * std::pow(kMaxGrowth, std::min(round_trips, 1.0));
+  packets_ = std::min(std::clamp(target, packets_, reachable), std::max(most_packets, kMinPackets));
   return packets_;
 }
 
@@ -50,7 +50,7 @@ double CubicWindow::reduce(Time now, std::span<const LostPacket> lost, double ev
   if (!is_new) return packets_;
   max_packets_ = next_max_packets(kPulledTo * even_packets);
   prior_packets_ = packets_;
-  packets_ = start_packets_ = reno_packets_ = std::max(kLeastPackets, kBeta * packets_);
+  packets_ = start_packets_ = reno_packets_ = std::max(kMinPackets, kBeta * packets_);
   began_ = now;
   return packets_;
 }

@@ -10,10 +10,10 @@ namespace {
 
 constexpr double kHeldShare = 0.125;  // of the window; if more were held back, a rival would take the room
 constexpr double kClockPackets = 4;  // a shorter train hides in the clock of the link (1 ms in mahimahi), ...
-constexpr double kLeastPackets = 2;  // ... but a small window holds back half of itself, at least a pair
+constexpr double kMinPackets = 2;    // ... but a small window holds back half of itself, at least a pair
 constexpr int kEnoughTrains = 4;
-constexpr int kFewTrains = 2;       // for an early estimate, when a rival is presumed
-constexpr int kMostDoublings = 10;  // of the time to the next train: a queue of one packet loses every train
+constexpr int kFewTrains = 2;      // for an early estimate, when a rival is presumed
+constexpr int kMaxDoublings = 10;  // of the time to the next train: a queue of one packet loses every train
 
 // Packets held back are not sent, so trains are rarer once the share is known. With a train in every four
 // round trips a flow has 40 % of 36 links beside one Cubic and a mean Jain's index of 0.92 among ten flows
@@ -27,7 +27,7 @@ constexpr int kRoundTripsApart = 6;
 constexpr double kOthersShare = 0.75;
 
 constexpr Time kStandingQueue = std::chrono::milliseconds{2};  // a shorter one may come from the link's clock
-constexpr int kLeastContended = 4;  // with a queue for 1/4 of the time, that part is used by itself
+constexpr int kMinContended = 4;  // with a queue for 1/4 of the time, that part is used by itself
 // The part of the sums that is kept at each train. The flow's own rate is forgotten faster, so that it soon
 // notices when it is alone again.
 constexpr double kLinkRemembered = 0.8;
@@ -81,7 +81,7 @@ bool LinkShare::hold(Time now, double cwnd_packets) {
   if (now < next_at_) return false;
   note_own_rate();
   held_packets_ =
-      std::max(std::clamp(cwnd_packets / 2, kLeastPackets, kClockPackets), kHeldShare * cwnd_packets);
+      std::max(std::clamp(cwnd_packets / 2, kMinPackets, kClockPackets), kHeldShare * cwnd_packets);
   phase_ = Phase::holding;
   return true;
 }
@@ -104,7 +104,7 @@ void LinkShare::note_delivered(Time now, const AckEvent& ack) {
 // three quarters of the link, by all of it the whole. So that part counts only if it shows the higher rate.
 void LinkShare::note_own_rate() {
   if (!waits_since_) return;
-  contends_ = contended_.during * kLeastContended > waited_.during;
+  contends_ = contended_.during * kMinContended > waited_.during;
   const bool by_queue = contends_ && contended_.packets_per_ms() > waited_.packets_per_ms();
   const Delivered& counted = by_queue ? contended_ : waited_;
   own_.add(counted.packets, in_ms(counted.during), kOwnRemembered);
@@ -155,7 +155,7 @@ void LinkShare::close_train(Time now, const AckEvent& ack) {
   waits_since_ = last_ack_at_ = now;
   waited_ = contended_ = {};
   const bool was_lost = train_.packets < static_cast<int>(std::min(held_packets_, kClockPackets));
-  lost_trains_ = was_lost ? std::min(lost_trains_ + 1, kMostDoublings) : 0;
+  lost_trains_ = was_lost ? std::min(lost_trains_ + 1, kMaxDoublings) : 0;
   const int round_trips = was_lost ? 1 << lost_trains_ : trains_ < kEnoughTrains ? 1 : kRoundTripsApart;
   next_at_ = now + round_trips * ack.rtt.smoothed;
   if (was_lost) return;

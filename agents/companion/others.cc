@@ -17,7 +17,7 @@ constexpr int kRemembered = 12;   // own drains
 // 160 links with the doubling, on 77 % without it, and on 85 % where nobody was ever forgotten. Alone, on 800
 // links drawn afterwards, forgetting raises mean log power by 0.008 (0.003 to 0.012).
 constexpr int kSoon = 100;
-constexpr int kMostPatience = 320;
+constexpr int kMaxPatience = 320;
 
 // On shorter round trips others fill the queue again soon enough to be seen, and doubt would do harm: where a
 // link's service varies, a flow alone has a share of the link like that beside others. With doubt on all
@@ -29,7 +29,7 @@ constexpr Time kLongRoundTrip = std::chrono::milliseconds{100};
 
 void Others::see() {
   if (forgotten_ && !seen())
-    patience_ = since_forgotten_ < kSoon ? std::min(2 * patience_, kMostPatience) : kLeastPatience;
+    patience_ = since_forgotten_ < kSoon ? std::min(2 * patience_, kMaxPatience) : kMinPatience;
   forgotten_ = false;
   drains_left_ = kRemembered;
   doubted_round_trips_ = kSoon;

@@ -41,16 +41,16 @@ class Others {
  private:
   [[nodiscard]] bool queue_stands(const RttStats& rtt, double cwnd_packets) const;
 
-  static constexpr int kLeastPatience = 20;
+  static constexpr int kMinPatience = 20;
 
   StandingQueue standing_{};
   Time round_ends_at_{};
-  int drains_left_{0};            // own drains until others count as gone, unless seen again
-  int idle_round_trips_{0};       // in a row, without a standing queue
-  int patience_{kLeastPatience};  // after so many of them others count as gone
-  int since_forgotten_{0};        // round trips
-  int doubted_round_trips_{0};    // that are left until others are gone for certain
-  bool forgotten_{false};         // because no queue stood, and not seen since
+  int drains_left_{0};          // own drains until others count as gone, unless seen again
+  int idle_round_trips_{0};     // in a row, without a standing queue
+  int patience_{kMinPatience};  // after so many of them others count as gone
+  int since_forgotten_{0};      // round trips
+  int doubted_round_trips_{0};  // that are left until others are gone for certain
+  bool forgotten_{false};       // because no queue stood, and not seen since
 };
 
 }  // namespace ccgym

@@ -9,8 +9,8 @@ namespace {
 
 // Flows must meet at the same moments although their round trips differ. So all times are powers of two of a
 // nanosecond: the moments of a flow that meets more seldom are also moments of those that meet more often.
-constexpr Time kLeastSlot{int64_t{1} << 33};   // 8.6 s
-constexpr Time kLeastDrain{int64_t{1} << 24};  // 17 ms
+constexpr Time kMinSlot{int64_t{1} << 33};   // 8.6 s
+constexpr Time kMinDrain{int64_t{1} << 24};  // 17 ms
 
 constexpr int kRoundTripsApart = 12;  // at least between two rendezvous; the drain takes two
 
@@ -22,7 +22,7 @@ constexpr double kDrainedPackets = 2;
 
 // Rivals do not become our kind: after each rendezvous in vain the time to the next one doubles. Without that
 // a flow has 0.37 of the link beside a Cubic in the mean of 120 links instead of 0.40.
-constexpr int kMostDoublings = 2;
+constexpr int kMaxDoublings = 2;
 
 // But if the queue fell by more than this many times the flow's own packets, others of our kind have drained
 // as well, only not all of them: some did not compete yet, or meet more seldom. If that doubled the time too,
@@ -76,7 +76,7 @@ bool Rendezvous::is_due(Time asked_at, Time now, Time smoothed_rtt) const {
 // A flow that begins a little late, with its next ACK, ends together with the others.
 void Rendezvous::begin(Time now, const RttStats& rtt, double cwnd_packets) {
   phase_ = Phase::draining;
-  ends_at_ = begun(now, slot(rtt.smoothed)) + power_of_two(kLeastDrain, kRoundTrips * rtt.smoothed);
+  ends_at_ = begun(now, slot(rtt.smoothed)) + power_of_two(kMinDrain, kRoundTrips * rtt.smoothed);
   before_ = rtt;
   cwnd_packets_ = cwnd_packets;
   least_rtt_ = rtt.smoothed;
@@ -86,7 +86,7 @@ bool Rendezvous::end(const RttStats& rtt, double link_packets_per_ms) {
   const bool of_our_kind = are_of_our_kind(rtt, link_packets_per_ms);
   phase_ = Phase::waiting;
   if (!of_our_kind && !some_are_of_our_kind(link_packets_per_ms))
-    doublings_ = std::min(doublings_ + 1, kMostDoublings);
+    doublings_ = std::min(doublings_ + 1, kMaxDoublings);
   return of_our_kind;
 }
 
@@ -110,7 +110,7 @@ bool Rendezvous::have_drained(double own_ms) const {
 }
 
 Time Rendezvous::slot(Time smoothed_rtt) const {
-  return power_of_two(kLeastSlot, kRoundTripsApart * smoothed_rtt) * (1 << doublings_);
+  return power_of_two(kMinSlot, kRoundTripsApart * smoothed_rtt) * (1 << doublings_);
 }
 
 // When the present slot began, by the flow's own time.

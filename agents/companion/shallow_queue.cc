@@ -13,7 +13,7 @@ constexpr double kPackets = 32;  // the share of losses is averaged over so many
 // another Cubic's (95th percentile, median of 30 links). With 8 or 32 packets they take 0.81 times as long,
 // with 4 0.92. With 32 rather than 8, flows in queues of one packet lose most of what they send for seconds:
 // on 2,000 random links mean ln(throughput / p95 delay) is lower by 0.011 (95 % interval -0.004 to 0.026).
-constexpr int64_t kFewestPackets = 8;
+constexpr int64_t kMinPackets = 8;
 constexpr double kBegins = 0.08;  // begins above this share of losses: more than random ones, ...
 constexpr double kOver = 0.005;   // ... and is over below this one
 
@@ -102,7 +102,7 @@ bool ShallowQueue::on_loss(std::span<const LostPacket> lost, int64_t inflight_by
       in_packets(inflight_bytes, lost.front().bytes) + static_cast<double>(lost.size());
   if (queued_packets(inflight_packets, smoothed_queueing_, rtt.smoothed) > kFewQueued) return false;
   for (std::size_t packet = 0; packet < lost.size(); ++packet) loss_share_ += (1 - loss_share_) / kPackets;
-  if (on_ || loss_share_ <= kBegins || arrived_packets_ < kFewestPackets) return false;
+  if (on_ || loss_share_ <= kBegins || arrived_packets_ < kMinPackets) return false;
   on_ = true;
   return true;
 }

@@ -16,21 +16,21 @@ constexpr double kOwnPackets = 1.2;  // at 1 packet per ms; grows as the square 
 // times, one Copa and the flow use 94.8 % of 200 links instead of 95.2 %. A flow with more than half of the
 // link keeps fewer, so that the others come to their part: without that Copa keeps 80 % of what it has beside
 // another Copa on 80 % of 160 links instead of 93 %.
-constexpr double kMostOwn = 3;
-constexpr double kMostOwnOfPart = 5;
-constexpr double kMostOwnOfLargest = 1.3;
+constexpr double kMaxOwn = 3;
+constexpr double kMaxOwnOfPart = 5;
+constexpr double kMaxOwnOfLargest = 1.3;
 constexpr double kSmallShare = 0.3;
 constexpr double kLargestShare = 0.5;
 
 bool has_part(double share) { return share > kSmallShare && share < kAloneShare; }
 
 double most_own(double share) {
-  if (!has_part(share)) return kMostOwn;
-  return share > kLargestShare ? kMostOwnOfLargest : kMostOwnOfPart;
+  if (!has_part(share)) return kMaxOwn;
+  return share > kLargestShare ? kMaxOwnOfLargest : kMaxOwnOfPart;
 }
 
 // The network wants far more than the bound if the bound is less than this part of what it wants.
-constexpr double kLeastPart = 0.85;
+constexpr double kMinPart = 0.85;
 
 // Of the link. A flow that has more than this, and its own packets in the queue, stays within the bound;
 // otherwise one rival that counts its packets loses: without this rule Copa kept 80 % of what it has beside
@@ -38,12 +38,12 @@ constexpr double kLeastPart = 0.85;
 constexpr double kEnoughShare = 0.4;
 
 // On shorter round trips a network decides only once or twice while others drain the queue, and wants more
-// than there is room for. There a flow with a small share goes to kMostBeyond times the bound at most;
+// than there is room for. There a flow with a small share goes to kMaxBeyond times the bound at most;
 // otherwise some of many flows take turns: 2 to 16 flows have a Jain's index of 0.981 on 100 links with this
 // rule, 0.976 without. If it did not go beyond the bound at all, two flows, one of eight times the other's
 // round trip, would lose 0.009 on 100 links.
 constexpr Time kShortRoundTrip = std::chrono::milliseconds{25};
-constexpr double kMostBeyond = 1.5;
+constexpr double kMaxBeyond = 1.5;
 
 // And there a link with a clock stands idle in some ticks if the queue holds less than a tick of packets: a
 // lone flow that takes itself for one of several, because a Poisson link's queue falls by itself, then
@@ -74,7 +74,7 @@ double own_packets(const RttStats& rtt, double cwnd_packets) {
 }
 
 double most_own_packets(const RttStats& rtt, double cwnd_packets) {
-  return kMostOwnOfPart * own_packets(rtt, cwnd_packets);
+  return kMaxOwnOfPart * own_packets(rtt, cwnd_packets);
 }
 
 void SharedQueue::on_ack(const AckEvent& ack) {
@@ -103,9 +103,9 @@ double SharedQueue::target(const RttStats& rtt, double cwnd_packets, double aske
                               most_own(share) * least_packets;
   const double queued_packets = cwnd_packets * (1 - in_ms(rtt.min) / in_ms(rtt.smoothed));
   const bool has_enough = share > kEnoughShare && share < kAloneShare && queued_packets > least_packets;
-  const bool has_seen_room = most_packets < kLeastPart * asked_packets;
+  const bool has_seen_room = most_packets < kMinPart * asked_packets;
   if (share > 0 && share < kSmallShare && rtt.smoothed < kShortRoundTrip)
-    asked_packets = std::min(asked_packets, kMostBeyond * most_packets);
+    asked_packets = std::min(asked_packets, kMaxBeyond * most_packets);
   return has_seen_room && !has_enough ? asked_packets : std::min(asked_packets, most_packets);
 }
 
