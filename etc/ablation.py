@@ -91,9 +91,7 @@ CUTS: Mapping[str, Cut] = {
     "doubt that others have gone": Cut(
         "others.cc", "doubted_round_trips_ = kSoon;", "doubted_round_trips_ = 0;"
     ),
-    "times for the next time that others show": Cut(
-        "others.cc", "kMaxPatience = 320;", "kMaxPatience = 20;"
-    ),
+    "times for the next time that others show": Cut("others.cc", "kMaxPatience = 320;", "kMaxPatience = 20;"),
     "competitive mode": Cut("competitive_mode.cc", "on_ = true;", "on_ = false;"),
     "evidence in numbers": Cut("competitive_mode.cc", "(evidence_ == 0 &&", "(evidence_ >= 0 &&"),
     "no suspicion with the link for itself": Cut(
