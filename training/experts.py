@@ -1,5 +1,7 @@
 """The expert: our oracle, or one of your own as `oracle=my.module:NAME`."""
 
+from typing import Any
+
 import numpy as np
 from ccgym.envs.errors import InputError
 from ccgym.envs.import_strings import load_object, telling
@@ -24,11 +26,17 @@ def expert_windows(oracle: str, spec: EmulatorSpec, preference: float, steps: in
         return ideal_windows(spec, preference, steps)
     windows = load_object(oracle, "oracle")
     with telling(f"oracle: {oracle}"):
-        given = np.asarray(windows(spec, preference, steps), dtype=np.float64)
-    if given.shape != (steps,) or not ((given > 0) & np.isfinite(given)).all():
-        wrong = f"shape {given.shape}" if given.shape != (steps,) else "NaN, infinity, or 0 and less"
+        given = np.asarray(windows(spec, preference, steps))
+        numbers = given.real.astype(np.float64)
+    if given.shape != (steps,) or np.iscomplexobj(given) or not ((numbers > 0) & np.isfinite(numbers)).all():
         raise InputError(
-            f"oracle: {oracle} gave {wrong} for {spec.name}, should give {steps} windows in packets, numbers "
-            "above 0"
+            f"oracle: {oracle} gave {_wrong(given, steps)} for {spec.name}, should give {steps} windows in "
+            "packets, numbers above 0"
         )
-    return given
+    return numbers
+
+
+def _wrong(given: NDArray[Any], steps: int) -> str:
+    if given.shape != (steps,):
+        return f"shape {given.shape}"
+    return "complex numbers" if np.iscomplexobj(given) else "NaN, infinity, or 0 and less"

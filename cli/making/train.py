@@ -130,14 +130,18 @@ def run(args: argparse.Namespace) -> int:
     if args.list:
         _print_known()
         return 0
-    from ccgym.training.config import TrainingConfig, config_file, config_file_of_run, read_options
+    from ccgym.training.config import TrainingConfig, config_file, config_file_of_run
 
     file = config_file(DEFAULT_CONFIGS[args.algo or "dagger"] if args.config is None else args.config)
     if args.resume and args.out is not None and args.config is None:
         file = config_file_of_run(args.out)
-    algorithm = read_options(file).get("algo", "dagger")
+    algorithm = _algorithm_of(file)
     if args.algo not in (None, algorithm):
         raise InputError(f"--algo {args.algo}: {file} is a configuration of {algorithm}")
+    if args.resume and args.out is not None:
+        begun = _algorithm_of(config_file_of_run(args.out))
+        if begun != algorithm:
+            raise InputError(f"--config {args.config}: is of {algorithm}, the run in {args.out} of {begun}")
     if algorithm == "dagger":
         run = _train(args, file, TrainingConfig, partial(_train_by_imitation, ray_address=args.ray))
     else:
@@ -146,6 +150,12 @@ def run(args: argparse.Namespace) -> int:
         run = _train(args, file, RlConfig, partial(_train_by_reward, ray_address=args.ray))
     _print_result(run)
     return 0
+
+
+def _algorithm_of(file: Path) -> str:
+    from ccgym.training.config import read_options
+
+    return str(read_options(file).get("algo", "dagger"))
 
 
 def _print_result(run: "RunDirectory[Any]") -> None:

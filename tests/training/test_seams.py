@@ -547,4 +547,7 @@ def test_an_oracle_must_give_windows() -> None:
         InputError, match="gave NaN, infinity, or 0 and less for nepal, should give 5 windows"
     ):
         expert_windows("odd.py:none", spec, 0.5, 5)
+    Path("turned.py").write_text("def none(spec, preference, steps):\n    return [1j] * steps\n")
+    with pytest.raises(InputError, match="gave complex numbers for nepal, should give 5 windows"):
+        expert_windows("turned.py:none", spec, 0.5, 5)
     assert len(expert_windows("right:ideal_windows", spec, 0.5, 5)) == 5

@@ -92,6 +92,14 @@ def test_other_settings_in_the_folder_of_a_run_are_refused(
     assert "--set kick_probability=0.5: the run in" in mistake(capsys)
 
 
+def test_a_run_is_not_gone_on_with_by_another_algorithm(
+    config: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert train(config, tmp_path / "run") == 0
+    assert main(["train", "--config", "aurora", "--out", str(tmp_path / "run"), "--resume"]) == 2
+    assert "--config aurora: is of ppo, the run in" in mistake(capsys)
+
+
 def test_any_setting_can_be_given_by_flag(
     config: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
