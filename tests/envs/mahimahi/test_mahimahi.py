@@ -233,13 +233,14 @@ KILLED = """
 import os, signal, sys
 from ccgym.envs.mahimahi import shells
 from ccgym.envs.mahimahi.shells import MahimahiShell
-from ccgym.tests.envs.mahimahi.test_mahimahi import spec_of
+from ccgym.envs.specs.emulator_spec import EmulatorSpec
 
 def die(namespace: object = None) -> None:
     print((shell.folder / "ready").read_text().split()[0], flush=True)
     os.kill(os.getpid(), signal.SIGKILL)
 
-with MahimahiShell(spec_of()) as shell:
+spec = EmulatorSpec.model_validate({"name": "test", "delay_ms": 10, "uplink": {"rate_mbps": 12}})
+with MahimahiShell(spec) as shell:
     if sys.argv[1] == "before it is settled":
         shells.settle_kernel_tcp = die
     shell.open()
