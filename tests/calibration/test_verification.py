@@ -26,8 +26,10 @@ def test_a_better_answer_is_verified_beside_the_one_before(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     right, half = (Candidate(rate, DELAY_MS, 100, 0.0, "constant").spec("path") for rate in (RATE_MBPS, 3.0))
-    errors = verify_in_mahimahi(TARGET, right, tmp_path)
-    told = capsys.readouterr().err
+    for _ in range(3):  # it goes on where a flow was broken off, which happens on a crowded machine
+        errors, told = verify_in_mahimahi(TARGET, right, tmp_path), capsys.readouterr().err
+        if "nothing was answered" not in told:
+            break
     assert "FAILED" not in told, told
     assert set(errors) == {"Vegas", "Reno", "mean"}
     assert errors["mean"] < 0.25
