@@ -43,8 +43,8 @@ constexpr double kOddByChance = 1;
 
 // A link with a clock sends a batch of packets at each tick. In a queue, a train begins anywhere in a batch.
 // A train that meets no queue fills the first one, and takes half a tick less in the mean than the link needs
-// for it. Without this correction a lone flow took a Poisson link of 121 Mbit/s and 8 ms for one of 180
-// Mbit/s, of which it had 50 %, and 600 random links have 0.002 (0.000 to 0.003) less mean log power.
+// for it. Without this correction a lone flow took a Poisson link of 121 Mbit/s and 8 ms for one of about 190
+// Mbit/s, of which it had half, and 600 random links have 0.002 (0.000 to 0.003) less mean log power.
 constexpr double kMissingTick = 0.5;
 
 constexpr Time kAtOnce = std::chrono::microseconds{500};  // a driver sends a train within this time

@@ -30,7 +30,7 @@ class WindowAndRateActuator final : public Actuator {
   }
 
  private:
-  static constexpr double kMinMbps = 1e-3;  // below it a packet would be sent every few seconds at most
+  static constexpr double kMinMbps = 1e-3;  // a packet in 12 s; below it the flow would stand for minutes
 
   double applied_window(Time /*now*/, Act act, double requested_packets) override {
     pacing_rate_ = Rate::from_mbps(std::max(static_cast<double>(act.rate_mbps), kMinMbps));

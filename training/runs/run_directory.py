@@ -187,7 +187,7 @@ class RunDirectory(Generic[Config]):
                 f"{self._checkpoint_file}: broken checkpoint: {excerpt(error)}: begin another run with --out"
             ) from error
 
-    def resume(self, criterion: str, network: "Stateful", optimiser: "Stateful") -> Checkpoint:
+    def resume(self, criterion: str, network: Stateful, optimiser: Stateful) -> Checkpoint:
         """Loads the checkpoint, and gives network and optimiser the state in which the run goes on.
 
         Args:
@@ -216,9 +216,9 @@ class RunDirectory(Generic[Config]):
         try:
             network.load_state_dict(done.policy)
             optimiser.load_state_dict(done.optimiser)
+        except InputError:
+            raise
         except (RuntimeError, ValueError, KeyError) as error:
-            if isinstance(error, InputError):
-                raise
             raise InputError(
                 f"{self.folder}: was begun with another network ({excerpt(_first_difference(error))}): undo "
                 "what has changed in its config.yaml or in modules of your own, or begin another run with "
