@@ -87,6 +87,9 @@ CUTS: Mapping[str, Cut] = {
     "forgetting others with the link for itself": Cut(
         "companion.cc", "link_share_.share() > kAloneShare", "link_share_.share() > 1e9"
     ),
+    "peaks of the queue on long paths": Cut(
+        "queue_peaks.cc", "kRoundTrips = 4;", "kRoundTrips = 1'000'000'000;"
+    ),
     "doubts where a queue is unsteady": Cut("queue_steadiness.cc", "kUnsteady = 0.36;", "kUnsteady = 0;"),
     "doubt that others have gone": Cut(
         "others.cc", "doubted_round_trips_ = kSoon;", "doubted_round_trips_ = 0;"
@@ -171,7 +174,7 @@ CUTS: Mapping[str, Cut] = {
         "link_share.cc", "contends_ && contended_.packets_per_ms() > waited_.packets_per_ms()", "contends_"
     ),
     "half a tick": Cut("queue_steadiness.cc", "std::chrono::microseconds{500}", "kClock"),
-    "others that the share shows": Cut("link_share.cc", "kOthersShare = 0.75;", "kOthersShare = 0;"),
+    "others that the share shows": Cut("link_share.hh", "kOthersShare = 0.75;", "kOthersShare = 0;"),
     "trains apart from probes": Cut("companion.cc", "!probes());", "!was_draining);"),
     "few packets in a shallow queue": Cut("shallow_queue.cc", "kFewQueued = 1;", "kFewQueued = 2;"),
     "shallow queues shared": Cut("shallow_queue.cc", "kMorePackets = 0.5;", "kMorePackets = 0;"),

@@ -51,6 +51,9 @@ bool Companion::on_ack(Time now, const AckEvent& ack, double cwnd_packets) {
   shared_queue_.on_ack(ack);
   others_.on_ack(now, ack.rtt, cwnd_packets);
   const bool was_draining = drains();
+  const bool undisturbed =
+      !probe_.on() && !competitive_.on() && !measures_share_ && !steadiness_.is_unsteady();
+  peaks_.on_ack(now, ack.rtt, cwnd_packets, probe_.return_jitter(), undisturbed);
   competitive_.on_ack(now, ack.rtt);
   // A train empties the queue for a moment; a probe would take that for a drain by others.
   const bool train_changes = measure_share(now, ack, cwnd_packets, !probes());
@@ -75,13 +78,19 @@ bool Companion::measure_share(Time now, const AckEvent& ack, double cwnd_packets
   const double least_packets = competitive_.asks_for_share() ? kWindowToAsk : kWindowToMeasure;
   const bool train_changes =
       link_share_.on_ack(now, ack, cwnd_packets, may_hold && cwnd_packets >= least_packets);
-  if (!sees_others() && link_share_.shows_others()) others_.see();
+  if (!sees_others() && shares_link()) others_.see();
   if (link_share_.share() > kAloneShare) others_.forget();
+  peaks_.on_trains(link_share_.trains());
   return train_changes;
 }
 
+bool Companion::shares_link() const {
+  return link_share_.shows_others() || (peaks_.asks_for_share() && link_share_.shows_small_others());
+}
+
 bool Companion::suspects_others() const {
-  return sees_others() || others_.in_doubt() || competitive_.suspects() || link_share_.hints_at_others();
+  return peaks_.asks_for_share() || sees_others() || others_.in_doubt() || competitive_.suspects() ||
+         link_share_.hints_at_others();
 }
 
 Urgency Companion::urgency(const RttStats& rtt) const {

@@ -3,7 +3,8 @@
 //
 // The queue is drained now and then (base_rtt_probe.hh). That shows whether there are other flows
 // (others.hh), unless the queue goes up and down by itself (queue_steadiness.hh). When the flow suspects
-// others, it also measures its share of the link (link_share.hh). Beside others it keeps some packets of its
+// others, on a long path also if the queue peaks again and again (queue_peaks.hh), it measures its share of
+// the link (link_share.hh). Beside others it keeps some packets of its
 // own in the queue, and not many more (shared_queue.hh). Against flows that fill every queue it competes
 // (competitive_mode.hh), unless they turn out to be of its own kind (drain_watch.hh, rendezvous.hh). Alone on
 // the link it hardly changes anything: the window is the network's.
@@ -21,6 +22,7 @@
 #include "agents/companion/drain_watch.hh"
 #include "agents/companion/link_share.hh"
 #include "agents/companion/others.hh"
+#include "agents/companion/queue_peaks.hh"
 #include "agents/companion/queue_steadiness.hh"
 #include "agents/companion/rendezvous.hh"
 #include "agents/companion/shared_queue.hh"
@@ -61,6 +63,7 @@ class Companion {
 
  private:
   bool measure_share(Time now, const AckEvent& ack, double cwnd_packets, bool may_hold);
+  [[nodiscard]] bool shares_link() const;
   [[nodiscard]] bool suspects_others() const;
   void on_probe_result(const ProbeResult& result);
   [[nodiscard]] bool finds_own_kind(Time now, const RttStats& rtt, double cwnd_packets);
@@ -72,6 +75,7 @@ class Companion {
   BaseRttProbe probe_;
   Others others_{};
   QueueSteadiness steadiness_{};  // measured while this flow does not drain the queue
+  QueuePeaks peaks_{};
   SharedQueue shared_queue_{};
   CompetitiveMode competitive_{};
   DrainWatch drain_watch_{};  // only in competitive mode

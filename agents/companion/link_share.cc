@@ -20,12 +20,6 @@ constexpr int kMaxDoublings = 10;  // of the time to the next train: a queue of 
 // that join and leave; with one in six 42 % and 0.94, with one in ten 41 % and 0.92.
 constexpr int kRoundTripsApart = 6;
 
-// A smaller share shows others; with a larger one, the flow may have left the rest unused by itself. Flows
-// that arrive while a queue stands do not know of each other: each takes the queue for a part of the path,
-// and sees nobody drain it. Their shares show it to them: ten flows that join and leave have a Jain's index
-// of 0.96 in the mean of 96 runs, without this rule 0.90.
-constexpr double kOthersShare = 0.75;
-
 constexpr Time kStandingQueue = std::chrono::milliseconds{2};  // a shorter one may come from the link's clock
 constexpr int kMinContended = 4;  // with a queue for 1/4 of the time, that part is used by itself
 // The part of the sums that is kept at each train. The flow's own rate is forgotten faster, so that it soon
@@ -174,8 +168,8 @@ void LinkShare::note_train() {
 
 bool LinkShare::irregular() const { return trains_ >= kEnoughTrains && odd_trains_ > kOddByChance; }
 
-bool LinkShare::leaves_others(std::optional<double> share) const {
-  return contends_ && !irregular() && share.value_or(1) < kOthersShare;
+bool LinkShare::leaves_others(std::optional<double> share, double most) const {
+  return contends_ && !irregular() && share.value_or(1) < most;
 }
 
 bool LinkShare::of_train(const AckedPacket& packet) const {
