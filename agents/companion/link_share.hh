@@ -30,10 +30,9 @@ class LinkShare {
   [[nodiscard]] bool irregular() const;
   // Another flow has a part of the link while a queue stands: a guess after few trains, ...
   [[nodiscard]] bool hints_at_others() const { return leaves_others(early_share(), kOthersShare); }
-  [[nodiscard]] bool shows_others() const {
-    return leaves_others(share(), kOthersShare);
-  }  // ... after enough,
-  // ... and with a small part, which the flow may as well have left unused by itself.
+  // ... known after enough, ...
+  [[nodiscard]] bool shows_others() const { return leaves_others(share(), kOthersShare); }
+  // ... or perhaps a small part, which this flow may as well have left unused by itself.
   [[nodiscard]] bool shows_small_others() const { return leaves_others(share(), kAloneShare); }
   [[nodiscard]] int trains() const { return trains_; }  // measured so far
 

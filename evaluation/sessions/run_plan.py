@@ -1,10 +1,10 @@
 """Runs a plan for the command line: checks, resumes, monitors and publishes it."""
 
 import sys
+from collections import deque
 from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -120,11 +120,20 @@ def _outcomes(sessions: list[_Session], live: LiveEvaluation | None = None) -> N
     if live is not None:
         live.begin(total, total - left)
     with _progress(total, left) as show:
-        for turn in zip_longest(*(each.outcomes for each in sessions)):
-            for outcome in filter(None, turn):
-                show(outcome)
-                if live is not None:
-                    live.add(outcome)
+        for outcome in _in_turns(sessions):
+            show(outcome)
+            if live is not None:
+                live.add(outcome)
+
+
+def _in_turns(sessions: list[_Session]) -> Iterator[Outcome]:
+    """An outcome of each session in turn, as soon as it is there."""
+    waiting = deque(each.outcomes for each in sessions)
+    while waiting:
+        outcomes = waiting.popleft()
+        if (outcome := next(outcomes, None)) is not None:
+            waiting.append(outcomes)
+            yield outcome
 
 
 def _refusals(plan: Plan, backend: Backend, leave_out: bool) -> list[str]:

@@ -89,6 +89,19 @@ TEST(LinkShare, HintsAtOthersAfterTwoTrainsAndShowsThemAfterFour) {
   EXPECT_TRUE(link_share.shows_others());
 }
 
+TEST(LinkShare, ShowsSmallOthersBelowTheShareOfAFlowAlone) {
+  LinkShare beside;
+  PacketTrains most{2, 1.7};
+  for (int train = 0; train < 4; ++train) most.send(beside);
+  EXPECT_EQ(beside.trains(), 4);
+  EXPECT_FALSE(beside.shows_others());
+  EXPECT_TRUE(beside.shows_small_others());
+  LinkShare alone;
+  PacketTrains all{2, 1.9};
+  for (int train = 0; train < 4; ++train) all.send(alone);
+  EXPECT_FALSE(alone.shows_small_others());
+}
+
 TEST(LinkShare, ShowsNobodyToWhoHasTheLink) {
   LinkShare link_share;
   PacketTrains trains{2, 1.8};
