@@ -4,10 +4,10 @@
 // The queue is drained now and then (base_rtt_probe.hh). That shows whether there are other flows
 // (others.hh), unless the queue goes up and down by itself (queue_steadiness.hh). When the flow suspects
 // others, on a long path also if the queue peaks again and again (queue_peaks.hh), it measures its share of
-// the link (link_share.hh). Beside others it keeps some packets of its
-// own in the queue, and not many more (shared_queue.hh). Against flows that fill every queue it competes
-// (competitive_mode.hh), unless they turn out to be of its own kind (drain_watch.hh, rendezvous.hh). Alone on
-// the link it hardly changes anything: the window is the network's.
+// the link (link_share.hh). Beside others it keeps some packets of its own in the queue, and not many more
+// (shared_queue.hh). Against flows that fill every queue it competes (competitive_mode.hh), unless they turn
+// out to be of its own kind (drain_watch.hh, rendezvous.hh). Alone on the link it hardly changes anything:
+// the window is the network's.
 //
 // "Flows of our kind" are flows with this companion.
 #pragma once
@@ -75,7 +75,7 @@ class Companion {
   BaseRttProbe probe_;
   Others others_{};
   QueueSteadiness steadiness_{};  // measured while this flow does not drain the queue
-  QueuePeaks peaks_{};
+  QueuePeaks peaks_{};            // seen by a flow that takes itself for alone
   SharedQueue shared_queue_{};
   CompetitiveMode competitive_{};
   DrainWatch drain_watch_{};  // only in competitive mode

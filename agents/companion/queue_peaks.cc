@@ -11,9 +11,16 @@ namespace {
 // On shorter round trips a flow probes often enough.
 constexpr Time kLongRoundTrip = std::chrono::milliseconds{100};
 
+// Trains delay packets, so a flow alone should not send them for nothing: with peaks of 10 ms it had 0.005
+// (0.002 to 0.008) less log power on 600 links, and the same on 600 others; with 20 ms the same on both.
 constexpr Time kPeak = std::chrono::milliseconds{20};
 constexpr int kPeakPackets = 4;  // a few packets are no peak, however slow the link
-constexpr int kRoundTrips = 4;   // with a peak, in a row
+
+// In a row, with a peak. Two flows, one of 8 times the other's round trip, have a Jain's index of 0.985 on
+// 100 links with four round trips, of 0.966 with eight.
+constexpr int kRoundTrips = 4;
+
+// With four trains, the fewest that tell a share, the index is 0.971 on 60 links instead of 0.984.
 constexpr int kEnoughTrains = 6;
 
 }  // namespace
