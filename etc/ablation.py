@@ -166,6 +166,8 @@ CUTS: Mapping[str, Cut] = {
         "companion.hh", "ack_clocked() const { return competitive_.on()", "ack_clocked() const { return false"
     ),
     "fewer trains": Cut("link_share.cc", "kRoundTripsApart = 6;", "kRoundTripsApart = 1;"),
+    "first trains of long paths": Cut("link_share.cc", "kMostHeldMs = 40;", "kMostHeldMs = 1e9;"),
+    "as far as trains agree": Cut("link_share.cc", "kStandardErrors = 2;", "kStandardErrors = 0;"),
     "rarer trains where they are lost": Cut("link_share.cc", "kMaxDoublings = 10;", "kMaxDoublings = 0;"),
     "rate of the time with a queue": Cut(
         "link_share.cc", "by_queue ? contended_ : waited_", "by_queue && false ? contended_ : waited_"

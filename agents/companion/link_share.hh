@@ -68,6 +68,15 @@ class LinkShare {
     [[nodiscard]] double packets_per_ms() const { return ms > 0 ? packets / ms : 0; }
   };
 
+  // How much single trains deviate from the link's rate, relative to it; older ones count less.
+  struct Spread {
+    double squares{0};
+    double trains{0};
+
+    void add(double deviation);
+    [[nodiscard]] double standard_error() const;  // of the link's rate; 0: unknown
+  };
+
   struct Delivered {
     double packets{0};
     Time during{};
@@ -77,7 +86,7 @@ class LinkShare {
     }
   };
 
-  bool hold(Time now, double cwnd_packets);
+  bool hold(Time now, const RttStats& rtt, double cwnd_packets);
   void note_delivered(Time now, const AckEvent& ack);
   void note_own_rate();
   bool let_go();
@@ -104,7 +113,8 @@ class LinkShare {
   double odd_trains_{0};      // older ones count less
   RateEstimate link_{};       // the rate within trains
   double counted_trains_{0};  // in link_, older ones less
-  RateEstimate own_{};        // the flow's rate between trains
+  Spread spread_{};
+  RateEstimate own_{};  // the flow's rate between trains
 };
 
 }  // namespace ccgym

@@ -2,10 +2,22 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <utility>
+
 #include "tests/cpp/agents/companion/packet_trains.hh"
 
 namespace ccgym {
 namespace {
+
+// Of a window of 1000 packets, when the next train is due.
+double held_back(LinkShare& link_share, Time now, Time smoothed_rtt) {
+  const std::array acked{AckedPacket{.bytes = PacketTrains::kBytes}};
+  AckEvent event{.acked = acked, .inflight_bytes = 1000 * PacketTrains::kBytes};
+  event.rtt.smoothed = smoothed_rtt;
+  link_share.on_ack(now, event, 1000, true);
+  return 1000 - link_share.limit(1000);
+}
 
 TEST(LinkShare, IsUnknownBeforeFourTrainsAndAGuessAfterTwo) {
   LinkShare link_share;
@@ -102,6 +114,23 @@ TEST(LinkShare, ShowsSmallOthersBelowTheShareOfAFlowAlone) {
   EXPECT_FALSE(alone.shows_small_others());
 }
 
+// The share is 0.65 of the link both times, but uncertain where trains take 0.8 and 1.25 times as long as
+// they should.
+TEST(LinkShare, ShowsOthersOnlyAsFarAsItsTrainsAgree) {
+  for (const double times : {1.0, 1.25}) {
+    LinkShare link_share;
+    Time now{std::chrono::seconds{1}};
+    for (int train = 0; train < 8; ++train) {
+      PacketTrains trains{0.5 * (train % 2 == 0 ? times : 1 / times), 0.325, now};
+      trains.send(link_share, 8);
+      now = trains.now();
+    }
+    EXPECT_FALSE(link_share.irregular());
+    EXPECT_NEAR(link_share.share().value(), 0.65, 0.04);
+    EXPECT_EQ(link_share.shows_others(), times == 1.0) << times;
+  }
+}
+
 TEST(LinkShare, ShowsNobodyToWhoHasTheLink) {
   LinkShare link_share;
   PacketTrains trains{2, 1.8};
@@ -191,6 +220,26 @@ TEST(LinkShare, HoldsAnEighthOfTheWindowBackAndSendsItUnpaced) {
   EXPECT_TRUE(recorder.was_in_train);
   EXPECT_FALSE(link_share.in_train());
   EXPECT_EQ(link_share.limit(64), 64);
+}
+
+// An eighth of the window takes 50 ms of a round trip of 400.
+TEST(LinkShare, TheFirstTrainsHoldNoMoreBackThanTheFlowSendsIn40Ms) {
+  for (const auto& [rtt_ms, held_packets] :
+       {std::pair{100, 125.0}, {320, 125.0}, {400, 100.0}, {1000, 40.0}}) {
+    LinkShare link_share;
+    EXPECT_EQ(held_back(link_share, std::chrono::seconds{1}, std::chrono::milliseconds{rtt_ms}), held_packets)
+        << rtt_ms;
+  }
+}
+
+TEST(LinkShare, LaterTrainsHoldAnEighthOfTheWindowBackOnLongRoundTripsToo) {
+  for (const auto& [trains_before, held_packets] : {std::pair{5, 40.0}, {6, 125.0}}) {
+    LinkShare link_share;
+    PacketTrains trains{2, 0.5};
+    for (int train = 0; train < trains_before; ++train) trains.send(link_share);
+    const Time later = trains.now() + 10 * PacketTrains::kRtt;
+    EXPECT_EQ(held_back(link_share, later, std::chrono::seconds{1}), held_packets) << trains_before;
+  }
 }
 
 TEST(LinkShare, ATrainIsNoLongerWhereTheWindowHasGrownMeanwhile) {
