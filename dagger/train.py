@@ -1,7 +1,7 @@
 """DAgger: the learner runs, the oracle labels what it meets, and the learner is fitted to all labels so far.
 
-`train` is read from top to bottom: collect, label, append, fit, evaluate. Every iteration is a function of
-(weights, optimiser, dataset, its number, the seed) alone, and the state after each is on disk, so a run that
+`_Training.iterate` is one iteration: collect and label, append, fit, evaluate, save. Each is a function of
+(weights, optimiser, dataset, its number, the seed) alone, and the state after it is on disk, so a run that
 was stopped or killed continues to the same weights, bit for bit. What a run writes: see run_directory.py.
 """
 
@@ -11,55 +11,23 @@ from concurrent.futures import Executor
 from contextlib import ExitStack
 from dataclasses import dataclass
 
-import numpy as np
 import torch
-from ccgym.agents.seen_links import SeenLinks
 from ccgym.envs.gym.engine.env_spaces import inputs_of
-from ccgym.envs.specs.emulators import NamedEmulator
-from ccgym.oracle.ideal import refuse_unread
-from ccgym.oracle.window import find_windows, refuse_unsearchable
-from ccgym.training.config import TrainingConfig, check_rollout_memory, trained_on
-from ccgym.training.dataset import Dataset
+from ccgym.training.config import TrainingConfig, check_rollout_memory
+from ccgym.training.dataset import Dataset, Sequences
 from ccgym.training.device import CPU
 from ccgym.training.executors import open_executors
 from ccgym.training.own_network import state_size
-from ccgym.training.rollouts import Rollout, mean_regret, rollout_metrics, summarise
-from ccgym.training.runs.monitoring import window_metrics
-from ccgym.training.runs.plots import draw_curves, draw_quality, draw_rollouts, draw_windows
 from ccgym.training.runs.progress import TrainingProgress
 from ccgym.training.runs.run_directory import SECONDS, Checkpoint, RunDirectory
-from ccgym.training.tasks.links import links_to_train_on, links_to_validate_on, pins, seen_links
-from ccgym.training.tasks.task_distribution import TaskDistribution, training_tasks, validation_tasks
 from matplotlib.figure import Figure
-from numpy.typing import NDArray
 
 from .adam import Adam
 from .collection import Collector
+from .evaluation import Evaluation, criterion_of, make_evaluation
 from .fitting import Fit, fit, learnt_parameters, make_policy
 from .learner import NativeLearner, PythonLearner, make_learner
-
-FINAL_SECONDS = 30.0
-"""Length of the rollouts of the best policy over the emulators it was trained for."""
-MONITORED_SECONDS = 25.0
-"""Length of the rollouts whose windows are drawn: varying/rate-steps has its steps by then."""
-
-REGRET = "validation/regret"
-"""See `ccgym.training.rollouts.mean_regret`: shares of the oracle's throughput and delay."""
-REGRET_AND_DISTANCE = "validation/regret_and_distance"
-"""The regret plus the mean distance of the learner's windows from the ideal ones, |ln(window / ideal)|."""
-
-
-def criterion_of(config: TrainingConfig) -> str:
-    """The metric that the best policy minimises.
-
-    Regret is measured on the named validation emulators only, and is hardly above 0 where they are easy. So
-    when random emulators are trained on, the distance on unseen ones is added. Both are dimensionless: a
-    missing share of throughput or an excess share of delay is, to first order, ln of a ratio to the oracle's
-    figure, and the distance is ln of a ratio to its window. Acts of other action sets than `log_window` are
-    no logarithms: there it is the regret alone.
-    """
-    both = config.random_emulators and config.actions == "log_window"
-    return REGRET_AND_DISTANCE if both else REGRET
+from .links import TrainingLinks, find_links
 
 
 def train(
@@ -90,147 +58,180 @@ def train(
     torch.set_num_threads(1)  # parallel are the workers only, so that every sum keeps its order
     inputs = inputs_of(config.features)
     check_rollout_memory(config, inputs, config.kept_iterations)
-    links = _find_links(config)
+    links = find_links(config)
     policy = make_policy(config, inputs)
     learner = make_learner(config, run, policy)
     learner.try_out(links.validation)
-    optimiser = Adam(learnt_parameters(policy), weight_decay=config.l2)
-    dataset = Dataset(config.kept_iterations, config.sequences_per_iteration)
-    criterion = criterion_of(config)
+    learnt = _Learnt(
+        policy,
+        Adam(learnt_parameters(policy), weight_decay=config.l2),
+        Dataset(config.kept_iterations, config.sequences_per_iteration),
+    )
     with ExitStack() as stack:
         threads, rollout_workers = stack.enter_context(open_executors(workers, ray_address))
-        if resume:
-            done = _resume(config, run, policy, optimiser, dataset, links)
-        else:
-            done = _begin(config, run, policy, optimiser, links)
-        run.open_logs(done.iterations, criterion)
-        earlier_s = max((seconds for seconds, _ in run.history(SECONDS)), default=0.0)
-
-        def elapsed_s() -> float:
-            return earlier_s + time.monotonic() - begin_s
-
+        done = (_resume if resume else _begin)(config, run, learnt, links)
+        run.open_logs(done.iterations, done.criterion)
+        clock = _Clock(begin_s, max((seconds for seconds, _ in run.history(SECONDS)), default=0.0), minutes)
         progress = stack.enter_context(TrainingProgress(done.iterations, config.iterations))
         sizes = ", ".join(f"{len(specs)} {group}" for group, specs in links.tasks.groups.items())
         progress.say(f"training on emulators: {sizes}; validating on {len(links.validation)} others")
         memory = state_size(policy)
-        evaluation = _make_evaluation(config, learner, links, memory, threads, rollout_workers)
+        evaluation = make_evaluation(config, learner, links, memory, threads, rollout_workers)
         collector = Collector(config, links.tasks, memory)
-
-        for iteration in range(done.iterations, config.iterations):
-            iteration_s = time.monotonic()
-
-            # Collect and label: the learner runs, in the first iterations the expert; the expert labels.
-            learner.collect(collector, iteration, rollout_workers)
-            collected_s = time.monotonic()
-
-            # Append: the oldest iteration is dropped when the dataset is full.
-            sequences = collector.sequences()
-            dataset.append(iteration, sequences)
-
-            # Fit.
-            fitted = fit(policy, optimiser, dataset, config, iteration, threads, device)
-            fitted_s = time.monotonic()
-            decisions = done.decisions + sequences.labels.size
-            metrics = {
-                **_learning_metrics(collector, fitted),
-                "decisions": decisions,
-                "speed/decisions_per_second": sequences.labels.size / (fitted_s - iteration_s),
-                "speed/collect_seconds": collected_s - iteration_s,
-                "speed/fit_seconds": fitted_s - collected_s,
-            }
-
-            # Evaluate: the exported policy runs in the twin as when deployed; the best one is kept.
-            last = iteration + 1 == config.iterations or time.monotonic() - begin_s > 60 * minutes
-            best_criterion = done.best_criterion
-            figures: dict[str, Figure] = {}
-            if last or (iteration + 1) % config.evaluation_interval == 0:
-                evaluated = evaluation.evaluate(iteration)
-                metrics |= evaluated.metrics
-                figures |= evaluated.figures
-                progress.say(f"iteration {iteration + 1}: {evaluated.summary}")
-                if metrics[criterion] < best_criterion:
-                    best_criterion = metrics[criterion]
-                    learner.keep_candidate()
-            if last:
-                metrics |= evaluation.final_metrics()
-                history = [*run.history(criterion), (elapsed_s(), metrics[criterion])]
-                figures |= evaluation.final_figures(history)
-
-            # Save: a run that ends after this continues from here.
-            done = Checkpoint(iteration + 1, *_state(policy, optimiser), best_criterion, decisions, criterion)
-            metrics[SECONDS] = elapsed_s()
-            run.log(iteration, metrics, figures)
-            run.save(done, sequences, config.dataset_iterations)
-            progress.advance(
-                iteration + 1,
-                f"loss {fitted.loss:.4f}  agreement {collector.agreement():.3f}  "
-                f"{metrics['speed/decisions_per_second'] / 1000:.0f} k decisions/s",
-            )
+        training = _Training(
+            config,
+            run,
+            learner,
+            learnt,
+            collector,
+            evaluation,
+            clock,
+            progress,
+            device,
+            threads,
+            rollout_workers,
+        )
+        while done.iterations < config.iterations:
+            done, last = training.iterate(done)
             if last:
                 break
     run.close_logs()
 
 
 @dataclass(frozen=True)
-class _Links:
-    """The emulators of a training, by what they are for."""
+class _Learnt:
+    """What iterations change."""
 
-    named: list[NamedEmulator]
-    """To train on, by the configuration's selection."""
-    tasks: TaskDistribution
-    """To train on: variations of those named, and the random ones."""
-    validation: list[NamedEmulator]
-    monitored: list[NamedEmulator]
+    policy: torch.nn.Module
+    optimiser: Adam
+    dataset: Dataset
 
-    @property
-    def pinned(self) -> dict[str, str]:
-        """What may not change while the run is interrupted."""
-        return pins(self.named, self.validation, self.monitored)
-
-
-def _find_links(config: TrainingConfig) -> _Links:
-    """Raises InputError: one is unknown, of another split, or of a kind that the oracle does not read."""
-    named, validation = links_to_train_on(config), links_to_validate_on("validation", config.validation)
-    monitored = links_to_validate_on("monitored", config.monitored)
-    tasks = training_tasks(config, [emulator.spec for emulator in named])
-    for emulator in monitored:
-        refuse_unread(emulator.spec, shared=True)
-    for emulator in validation:
-        refuse_unsearchable(emulator.spec)
-    return _Links(named, tasks, validation, monitored)
+    def checkpoint(
+        self, iterations: int, best_criterion: float, decisions: int, criterion: str
+    ) -> Checkpoint:
+        state = self.policy.state_dict(), self.optimiser.state_dict()
+        return Checkpoint(iterations, *state, best_criterion, decisions, criterion)
 
 
 def _resume(
-    config: TrainingConfig,
-    run: RunDirectory[TrainingConfig],
-    policy: torch.nn.Module,
-    optimiser: Adam,
-    dataset: Dataset,
-    links: _Links,
+    config: TrainingConfig, run: RunDirectory[TrainingConfig], learnt: _Learnt, links: TrainingLinks
 ) -> Checkpoint:
     """Gives policy, optimiser and dataset the state in which the run goes on."""
     run.check_origin(links.pinned)
-    done = run.resume(criterion_of(config), policy, optimiser)
-    run.load_dataset(dataset, done.iterations, config.dataset_iterations)
+    done = run.resume(criterion_of(config), learnt.policy, learnt.optimiser)
+    run.load_dataset(learnt.dataset, done.iterations, config.dataset_iterations)
     return done
 
 
 def _begin(
-    config: TrainingConfig,
-    run: RunDirectory[TrainingConfig],
-    policy: torch.nn.Module,
-    optimiser: Adam,
-    links: _Links,
+    config: TrainingConfig, run: RunDirectory[TrainingConfig], learnt: _Learnt, links: TrainingLinks
 ) -> Checkpoint:
     run.create(config, links.pinned)
-    state = _state(policy, optimiser)
-    done = Checkpoint(0, *state, best_criterion=math.inf, decisions=0, criterion=criterion_of(config))
+    done = learnt.checkpoint(0, math.inf, 0, criterion_of(config))
     run.save(done, None, config.dataset_iterations)
     return done
 
 
-def _state(policy: torch.nn.Module, optimiser: Adam) -> tuple[dict[str, torch.Tensor], dict[str, object]]:
-    return policy.state_dict(), optimiser.state_dict()
+@dataclass(frozen=True)
+class _Clock:
+    """Of a run that may have been interrupted."""
+
+    begin_s: float
+    earlier_s: float
+    """What the run had taken before it was interrupted."""
+    minutes: float
+    """How long it may go on."""
+
+    def elapsed_s(self) -> float:
+        return self.earlier_s + time.monotonic() - self.begin_s
+
+    def is_over(self) -> bool:
+        return time.monotonic() - self.begin_s > 60 * self.minutes
+
+
+@dataclass(frozen=True)
+class _Training:
+    """A run from its beginning, or from where it was interrupted, iteration by iteration."""
+
+    config: TrainingConfig
+    run: RunDirectory[TrainingConfig]
+    learner: NativeLearner | PythonLearner
+    learnt: _Learnt
+    collector: Collector
+    evaluation: Evaluation
+    clock: _Clock
+    progress: TrainingProgress
+    device: torch.device
+    """Where the network is fitted."""
+    threads: Executor
+    rollout_workers: Executor
+
+    def iterate(self, done: Checkpoint) -> tuple[Checkpoint, bool]:
+        """Runs the iteration after `done`; returns the state after it, and whether it was the last one."""
+        iteration = done.iterations
+        metrics, sequences = self._learn(iteration)
+        decisions = done.decisions + sequences.labels.size
+        metrics["decisions"] = decisions
+        last = iteration + 1 == self.config.iterations or self.clock.is_over()
+        figures: dict[str, Figure] = {}
+        best_criterion = done.best_criterion
+        if last or (iteration + 1) % self.config.evaluation_interval == 0:
+            figures |= self._evaluate(iteration, metrics)
+            if metrics[done.criterion] < best_criterion:
+                best_criterion = metrics[done.criterion]
+                self.learner.keep_candidate()
+        if last:
+            figures |= self._evaluate_best(metrics, done.criterion)
+        done = self.learnt.checkpoint(iteration + 1, best_criterion, decisions, done.criterion)
+        self._save(done, sequences, metrics, figures)
+        return done, last
+
+    def _learn(self, iteration: int) -> tuple[dict[str, float], Sequences]:
+        """Collects, labels, appends and fits; returns metrics and the labelled decisions.
+
+        In the first iterations the expert runs in place of the learner. The oldest iteration is dropped when
+        the dataset is full.
+        """
+        begin_s = time.monotonic()
+        self.learner.collect(self.collector, iteration, self.rollout_workers)
+        collected_s = time.monotonic()
+        sequences = self.collector.sequences()
+        policy, optimiser, dataset = self.learnt.policy, self.learnt.optimiser, self.learnt.dataset
+        dataset.append(iteration, sequences)
+        fitted = fit(policy, optimiser, dataset, self.config, iteration, self.threads, self.device)
+        fitted_s = time.monotonic()
+        metrics = _learning_metrics(self.collector, fitted) | {
+            "speed/decisions_per_second": sequences.labels.size / (fitted_s - begin_s),
+            "speed/collect_seconds": collected_s - begin_s,
+            "speed/fit_seconds": fitted_s - collected_s,
+        }
+        return metrics, sequences
+
+    def _evaluate(self, iteration: int, metrics: dict[str, float]) -> dict[str, Figure]:
+        """Runs the exported policy in the twin, as when deployed; adds to `metrics` and returns figures."""
+        evaluated = self.evaluation.evaluate(iteration)
+        metrics |= evaluated.metrics
+        self.progress.say(f"iteration {iteration + 1}: {evaluated.summary}")
+        return evaluated.figures
+
+    def _evaluate_best(self, metrics: dict[str, float], criterion: str) -> dict[str, Figure]:
+        """Adds to `metrics` what the best policy does at the end, and returns figures."""
+        metrics |= self.evaluation.final_metrics()
+        history = [*self.run.history(criterion), (self.clock.elapsed_s(), metrics[criterion])]
+        return self.evaluation.final_figures(history)
+
+    def _save(
+        self, done: Checkpoint, sequences: Sequences, metrics: dict[str, float], figures: dict[str, Figure]
+    ) -> None:
+        """A run that ends after this continues from here."""
+        metrics[SECONDS] = self.clock.elapsed_s()
+        self.run.log(done.iterations - 1, metrics, figures)
+        self.run.save(done, sequences, self.config.dataset_iterations)
+        self.progress.advance(
+            done.iterations,
+            f"loss {metrics['loss']:.4f}  agreement {metrics['agreement']:.3f}  "
+            f"{metrics['speed/decisions_per_second'] / 1000:.0f} k decisions/s",
+        )
 
 
 def _learning_metrics(collector: Collector, fitted: Fit) -> dict[str, float]:
@@ -244,94 +245,3 @@ def _learning_metrics(collector: Collector, fitted: Fit) -> dict[str, float]:
         "fit/learning_rate": fitted.learning_rate,
         "fit/gradient_norm": fitted.gradient_norm,
     }
-
-
-@dataclass(frozen=True)
-class _Evaluated:
-    """What the evaluation of the candidate has given."""
-
-    metrics: dict[str, float]
-    figures: dict[str, Figure]
-    summary: str
-
-
-@dataclass(frozen=True)
-class _Evaluation:
-    """Measures the learner's policy on links that it does not learn from, and at last on those it does."""
-
-    config: TrainingConfig
-    learner: NativeLearner | PythonLearner
-    links: _Links
-    windows: NDArray[np.float64]
-    """The oracle's, of each emulator to validate on."""
-    validator: Collector | None
-    """Of random emulators that training never sees; None: it has no random ones."""
-    seen: SeenLinks
-    threads: Executor
-    rollout_workers: Executor
-
-    def evaluate(self, iteration: int) -> _Evaluated:
-        """Makes the present policy the learner's candidate and measures it."""
-        self.learner.make_candidate(trained_on(self.config, iteration), self.seen)
-        rollouts = self._validation_rollouts()
-        regret = mean_regret(rollouts + self._validation_rollouts(jitter=True))
-        metrics = {REGRET: regret} | self._distance(regret)
-        windows = self.learner.windows(self.links.monitored, MONITORED_SECONDS, self.threads)
-        metrics |= rollout_metrics(rollouts) | window_metrics(windows)
-        title = f"{self.config.name}, iteration {iteration + 1}"
-        figures = {"rollouts": draw_rollouts(title, rollouts), "windows": draw_windows(title, windows)}
-        return _Evaluated(metrics, figures, f"{summarise(rollouts)}; validation regret {regret:.3f}")
-
-    def _validation_rollouts(self, *, jitter: bool = False) -> list[Rollout]:
-        seconds = self.config.evaluation_seconds
-        return self.learner.rollouts(
-            self.links.validation, self.windows, seconds, self.threads, jitter=jitter
-        )
-
-    def _distance(self, regret: float) -> dict[str, float]:
-        """Of the candidate's windows from the ideal ones on random emulators, and the sum with the regret."""
-        if self.validator is None:
-            return {}
-        self.learner.validate(self.validator, self.config.expert_iterations, self.rollout_workers)
-        distance = self.validator.distance()
-        metrics = {"validation/distance": distance}
-        if criterion_of(self.config) == REGRET_AND_DISTANCE:
-            metrics[REGRET_AND_DISTANCE] = regret + distance
-        return metrics
-
-    def final_metrics(self) -> dict[str, float]:
-        """Of the best policy over the emulators that it was trained for."""
-        ideal = find_windows([emulator.spec for emulator in self.links.named], self.rollout_workers)
-        final = self.learner.rollouts(self.links.named, ideal, FINAL_SECONDS, self.threads, best=True)
-        return rollout_metrics(final)
-
-    def final_figures(self, history: list[tuple[float, float]]) -> dict[str, Figure]:
-        """Of the best policy, its curves, and how the criterion has changed: (seconds, value)."""
-        figures = {}
-        seconds = self.config.evaluation_seconds
-        curves = self.learner.curves(
-            self.links.monitored, self.config.preference_points, seconds, self.threads
-        )
-        if curves:
-            figures["curves"] = draw_curves(f"{self.config.name}, the best policy", curves)
-        figures["quality"] = draw_quality(self.config.name, criterion_of(self.config), history)
-        return figures
-
-
-def _make_evaluation(
-    config: TrainingConfig,
-    learner: NativeLearner | PythonLearner,
-    links: _Links,
-    memory: int,
-    threads: Executor,
-    rollout_workers: Executor,
-) -> _Evaluation:
-    """Finds the oracle's windows of the validation emulators; `memory`: numbers in the network's state."""
-    windows = find_windows([emulator.spec for emulator in links.validation], rollout_workers)
-    unseen = validation_tasks(config)
-    validator = Collector(config, unseen, memory) if config.random_emulators else None
-    seen = seen_links(
-        [spec for specs in links.tasks.groups.values() for spec in specs],
-        [*(emulator.spec for emulator in links.validation + links.monitored), *unseen.groups["random"]],
-    )
-    return _Evaluation(config, learner, links, windows, validator, seen, threads, rollout_workers)

@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 import torch
 import yaml
-from ccgym.dagger.train import criterion_of, train
+from ccgym.dagger.evaluation import criterion_of
+from ccgym.dagger.train import train
 from ccgym.envs.errors import InputError
 from ccgym.tests.processes import CCGYM, wait_until
 from ccgym.tests.training.conftest import tiny_config_in
