@@ -15,7 +15,7 @@ constexpr double kHeldShare = 0.125;  // of the window; if more were held back, 
 // throughput in its first 30 s with this limit, without it 82 %. With 25 ms two flows, one of 8 times the
 // other's round trip, may not find each other (tests/agents/test_competing_flows.py).
 constexpr double kMostHeldMs = 40;
-constexpr int kShortTrains = 6;  // as many as peaks of the queue ask for (queue_peaks.cc)
+constexpr int kShortTrains = 6;      // as many as peaks of the queue ask for (queue_peaks.cc)
 constexpr double kClockPackets = 4;  // a shorter train hides in the clock of the link (1 ms in mahimahi), ...
 constexpr double kMinPackets = 2;    // ... but a small window holds back half of itself, at least a pair
 constexpr int kEnoughTrains = 4;
