@@ -4,9 +4,9 @@
 // finds the queue filled for long enough to probe it (base_rtt_probe.hh), takes itself for alone, and the
 // others give way to each of its peaks. A queue that peaks for some round trips in a row may be its own all
 // the same, so the flow sends some packet trains (link_share.hh): a share below that of a flow alone shows
-// others. With this rule two flows, one of 8 times the other's round trip, have a Jain's index of 0.991 on 60
-// links instead of 0.937, groups of 2 to 8 flows with up to 8 times the shortest round trip 0.921 on 100
-// instead of 0.898.
+// others. When this rule was added, two flows, one of 8 times the other's round trip, had a Jain's index of
+// 0.991 on 60 links instead of 0.937, groups of 2 to 8 flows with up to 8 times the shortest round trip 0.921
+// on 100 instead of 0.898.
 #pragma once
 
 #include "transport/congestion_controller.hh"
